@@ -110,10 +110,8 @@ def test_few_arrows_go_between_the_rooms_of_a_folder():
 
 
 def arrows_inside(place: str) -> int:
-    rooms = {module: module.removeprefix(f"{place}.").split(".")[0] for module in modules() if folder(module) != place}
-    rooms |= {module: module for module in modules() if folder(module) == place}
-    inside = [module for module in modules() if module.startswith(f"{place}.")]
-    arrows = {(rooms[one], rooms[other]) for one in inside for other in imports(one) & set(inside)}
+    rooms = {name: name.removeprefix(f"{place}.").split(".")[0] for name in modules() if name.startswith(f"{place}.")}
+    arrows = {(rooms[one], rooms[other]) for one in rooms for other in imports(one) & rooms.keys()}
     return len({(one, other) for one, other in arrows if one != other})
 
 

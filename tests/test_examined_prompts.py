@@ -48,10 +48,14 @@ def test_nothing_is_found_in_any_prompt(calls):
 
 
 @pytest.mark.studies
-def test_every_protocol_is_examined_with_every_game_that_it_knows(calls):
+def test_every_protocol_with_every_game_that_it_knows_every_thought_every_scale_and_a_refusal_are_examined(calls):
     games = {"english", *SESSIONS}
     wanted = {(game, name) for name, bundle in BUNDLES.items() for game in bundle.games or games}
     assert {(call.game, call.protocol) for call in calls} == wanted
+    assert {call.kind for call in calls} == set(BUDGETS)
+    assert {*stems(PROMPTS), *stems(ENGLISH)} - NOT_ASKED <= set(BUDGETS)
+    assert set(SCALES) <= {name for call in calls for name in call.told | call.reply}
+    assert {call.game for call in calls if "refused" in call.told} == games
 
 
 @pytest.mark.studies
@@ -63,19 +67,8 @@ def test_a_prompt_of_ones_own_may_name_every_fact_that_is_told(calls):
             assert call.told <= told_with(game, usual_nodes(game), (kind, OPENING)), call.name
 
 
-@pytest.mark.studies
-def test_every_thought_is_examined(calls):
-    assert {call.kind for call in calls} == set(BUDGETS)
-    assert {*stems(PROMPTS), *stems(ENGLISH)} - NOT_ASKED <= set(BUDGETS)
-
-
 def stems(folder: Traversable) -> set[str]:
     return {file.name.removesuffix(".md") for file in folder.iterdir() if file.name.endswith(".md")}
-
-
-@pytest.mark.studies
-def test_a_bidder_is_told_that_its_answer_was_refused_somewhere_in_every_game(calls):
-    assert {call.game for call in calls if "refused" in call.told} == {"english", *SESSIONS}
 
 
 @pytest.mark.studies
@@ -84,13 +77,6 @@ def test_sales_are_long_enough_that_items_are_summed_up_and_dear_enough_that_som
     assert {"earlier_results", "later_items", "earlier_wins", "refused"} <= told
     limits = [call.facts for call in calls if call.seat == "english, offered again/Ann" and call.kind == "limit"]
     assert len({facts["minimum"] for facts in limits if facts["item"] == "Lot A"}) > 1
-
-
-def with_text(old: str, new: str) -> Asked:
-    """Break the prompt that is fine, whether hints are on or off."""
-    assert old in TEXT
-    messages = (FINE.messages[0], TEXT.replace(old, new))
-    return replace(FINE, messages=messages, unadvised=messages)
 
 
 BROKEN = {
@@ -117,33 +103,19 @@ BROKEN = {
 @pytest.mark.parametrize("broken", BROKEN)
 def test_the_examination_finds(broken):
     old, new, check, what = BROKEN[broken]
-    call = with_text(old, new)
+    assert old in TEXT
+    messages = (FINE.messages[0], TEXT.replace(old, new))
+    call = replace(FINE, messages=messages, unadvised=messages)  # whether hints are on or off
     assert (call.name, check, what) in examine([call])
 
 
-def test_the_examination_finds_what_the_system_prompt_explains_to_a_seat_that_is_never_told_it():
-    rules = "You are a bidder in an auction. `forecasts` is what you expect."
-    call = replace(FINE, messages=(rules, TEXT), unadvised=(rules, TEXT))
-    assert [finding[1:] for finding in examine([call])] == [("explained and absent", "`forecasts`")]
-    assert examine([replace(call, known=FINE.known | {"forecasts"})]) == []
-
-
-def test_the_examination_finds_what_is_left_out_with_hints_off_and_is_no_hint():
-    call = replace(FINE, unadvised=(FINE.messages[0], TEXT.replace("Bid on the first of `items`. ", "")))
-    assert [finding.what for finding in examine([call])] == [
-        "without its hints, the text is another than with hints off"
-    ]
-
-
-def test_a_prompt_without_fault_has_no_finding_and_a_hint_may_advise_where_hints_are_on():
+def test_a_prompt_without_fault_has_no_finding_and_what_is_left_out_with_hints_off_is_a_hint_or_is_found():
     assert examine([FINE]) == []
     assert examine([replace(FINE, messages=(f"{FINE.messages[0]}\n{examination.hints()[-1]}", TEXT))]) == []
+    call = replace(FINE, unadvised=(FINE.messages[0], TEXT.replace("Bid on the first of `items`. ", "")))
+    found = "without its hints, the text is another than with hints off"
+    assert [finding.what for finding in examine([call])] == [found]
 
 
 def test_every_check_has_a_prompt_that_it_finds():
     assert {check for _, _, check, _ in BROKEN.values()} == set(CHECKS)
-
-
-@pytest.mark.studies
-def test_every_scale_is_in_a_prompt(calls):
-    assert set(SCALES) <= {name for call in calls for name in call.told | call.reply}

@@ -103,9 +103,7 @@ def test_a_damaged_file_of_settings_is_taken_or_refused(preset, data):
             read_settings(path, kind)
 
 
-ARGUMENTS = st.dictionaries(
-    st.sampled_from(["action", "amount", "reasons", "words", "plan", "x"]), ANYTHING, max_size=4
-)
+FIELDS = st.sampled_from(["action", "amount", "reasons", "words", "plan", "x"])
 REPLIES = [
     kind
     for module in (decisions, replies)
@@ -115,7 +113,7 @@ REPLIES = [
 ]
 
 
-@given(st.sampled_from(REPLIES), ARGUMENTS, st.text(max_size=40), st.booleans())
+@given(st.sampled_from(REPLIES), st.dictionaries(FIELDS, ANYTHING, max_size=4), st.text(max_size=40), st.booleans())
 def test_any_reply_is_read_or_complained_of_in_one_line(reply_type, arguments, text, as_tool):
     calls = [{"name": reply_type.__name__, "args": arguments, "id": "1"}] if as_tool else []
     message = AIMessage(text if as_tool else text + json.dumps(arguments) + text, tool_calls=calls)

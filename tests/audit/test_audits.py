@@ -1,21 +1,26 @@
 """Audits of honest games: nothing crosses, whatever the game, the minds and the players; and how it says so."""
 
 import json
-from random import random
+from dataclasses import replace
+from random import Random, random
 
 import pytest
 
 from harbor import Agent, Auction, Bidder, Item, use
-from harbor._audit.auditing import audited
+from harbor._audit.auditing import METHODS, audited, draw_changes
 from harbor._audit.secrets import SECRETS
 from harbor._cli.shared.files import load, presets
 from harbor._core.basics.errors import ConfigError
 from harbor._games.english.rules import English
+from harbor._runs.inputs import RunInputs
+from harbor._runs.resolve import resolve
+from harbor.testing._playing import seated, table
 from support.cases import some
 from support.commands import harbor, mistake
 from support.plugins import remembering
 from support.small import brief
 from support.speaker import Speaker
+from support.third_price import THIRD, Third
 
 LOTS = [Item(name=name, start=1_000, true_value=2_000) for name in ("Lot A", "Lot B")]
 MINDS = {  # settings that have nothing to do with one another share a game: each of it is held twenty times
@@ -66,7 +71,7 @@ def test_nothing_crosses_between_minds_of_any_kind(mind):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("preset", some(sorted(presets().keys() - {"learning"}), ("demo", "water", "second-price")))
+@pytest.mark.parametrize("preset", some(sorted(presets().keys() - {"learning"}), ("water", "second-price")))
 def test_nothing_crosses_in_a_preset(preset):
     found = audited(brief(load(preset)))
     assert found.leaks == []
@@ -85,7 +90,7 @@ def test_what_rivals_are_told_by_the_settings_is_disclosed_and_what_a_bidder_lac
 def test_a_true_value_is_compared_up_to_where_it_is_announced_or_to_the_end():
     assert {row.until for row in audited(sale(), ("true value",)).rows} == {"value_revealed"}
     rules = sale().rules.model_copy(update={"reveal": "price"})
-    row = next(one for one in audited(sale().model_copy(update={"rules": rules})).rows if one.secret == "true value")
+    row, *_ = audited(sale().model_copy(update={"rules": rules}), ("true value",)).rows
     assert (row.status, row.compared, row.until) == ("equal", row.events, "")
 
 
@@ -166,3 +171,45 @@ def test_the_command_ends_with_1_and_shows_the_difference_where_something_crosse
 @pytest.mark.parametrize("words", [("nowhere.toml",), ("tests",), ("demo", "--secret", "bugdet"), ("nothing",)])
 def test_what_cannot_be_read_is_one_line_and_2(words):
     assert mistake(harbor("audit", *words))
+
+
+# ---------------------------------------------------------------- one draw of those with which a game is built
+
+
+DRAWN = {
+    "randint": lambda rng: rng.randint(1, 3),
+    "random": lambda rng: rng.random(),
+    "gauss": lambda rng: rng.gauss(0, 1),
+    "choice": lambda rng: rng.choice("abc"),
+    "sample": lambda rng: rng.sample(range(9), 3),
+    "shuffle": lambda rng: rng.shuffle(cards := list(range(9))) or cards,
+}
+
+
+def values_of_each_change(draw):
+    """The values as they are, and those of each change with its owner."""
+
+    def build(_, config):
+        rng = Random(config.seed)
+        return Third({one.name: [draw(rng)] for one in config.bidders})
+
+    use(replace(THIRD, build=build))
+    auction = resolve(table(THIRD, seated(("Ann", "Ben", "Cho"), {"rule": "random"}), {}), RunInputs())
+    changes = [(one.owner, one.resolved(auction).rules.values) for one in draw_changes(auction.config)]
+    return auction.rules.values, changes
+
+
+@pytest.mark.parametrize("method", DRAWN)
+def test_each_draw_is_changed_alone_and_belongs_to_the_bidder_that_its_result_is_kept_for(method):
+    values, changes = values_of_each_change(DRAWN[method])
+    assert [owner for owner, _ in changes] == ["Ann", "Ben", "Cho"]
+    for owner, other in changes:
+        assert {name for name in values if other[name] != values[name]} == {owner}
+
+
+def test_what_can_come_out_in_one_way_alone_changes_nothing_and_streams_are_left_as_they_were():
+    before = {name: getattr(Random, name) for name in METHODS}
+    values, changes = values_of_each_change(lambda rng: rng.choice("a"))
+    assert changes == [("", values)] * 3
+    assert {name: getattr(Random, name) for name in METHODS} == before
+    assert "random" not in vars(Random)

@@ -73,33 +73,12 @@ def tell_ben_in_prompts(monkeypatch, secret):
     monkeypatch.setattr(NodeContext, "identity", telling)
 
 
-def announce(monkeypatch, words):
-    """Tell everybody more when a sale is opened."""
-    told_to = room.told_to
-
-    def telling(bidder, event):
-        return told_to(bidder, event) + ([words()] if isinstance(event, SaleOpened) else [])
-
-    monkeypatch.setattr(room, "told_to", telling)
-
-
 def of(kind, bidder="Ann"):
     return KNOWN.get(kind, {}).get(bidder)
 
 
 def budget_of_ann():
     return str(of(BidderSeated).budget)
-
-
-@pytest.mark.slow
-def test_nothing_crosses_where_nothing_is_planted():
-    found = audited(english())
-    assert found.leaks == []
-    assert {(row.secret, row.whose) for row in found.rows if row.status == "equal"} == {
-        *((secret, whose) for secret in ("budget", "estimates", "objective", "bid") for whose in ("Ann", "Ben", "Cho")),
-        *((secret, whose) for secret in ("persona", "thoughts") for whose in ("Ann", "Ben")),
-        ("true value", HOUSE),
-    }
 
 
 @pytest.mark.parametrize(("secret", "config", "known"), [
@@ -123,7 +102,13 @@ def test_the_first_difference_is_shown_with_the_text_around_it_and_fails_a_test_
 
 
 def test_an_estimate_or_a_true_value_in_an_announcement_is_found(monkeypatch):
-    announce(monkeypatch, lambda: f"Ann guesses {of(Signal).values}, and {of(ItemLabelled, 'Lot B')}.")
+    told_to = room.told_to
+
+    def telling(bidder, event):
+        more = [f"Ann guesses {of(Signal).values}, and {of(ItemLabelled, 'Lot B')}."]
+        return told_to(bidder, event) + (more if isinstance(event, SaleOpened) else [])
+
+    monkeypatch.setattr(room, "told_to", telling)
     assert crossed(english("Lot A", "Lot B"), "true value", "estimates") == {
         *(("true value", HOUSE, seat, "message") for seat in ("Ann", "Ben", "Cho")),
         *(("estimates", "Ann", seat, "message") for seat in ("Ben", "Cho")),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -52,9 +51,9 @@ def names(folder: ReplyFolder) -> set[tuple[str, str]]:
 
 def test_list_counts_replies_by_model_and_of_no_cache_none(folder, tmp_path, monkeypatch):
     found = listed()
-    assert (found["folder"], found["replies"], found["passed_over"]) == (str(folder.path), 3, 0)
+    size = sum(file.stat().st_size for file, _ in folder.files())
+    assert [found[name] for name in ("folder", "replies", "passed_over", "bytes")] == [str(folder.path), 3, 0, size]
     assert [(row["model"], row["replies"]) for row in found["models"]] == [("anthropic:b", 1), ("openai:a", 2)]
-    assert found["bytes"] == sum(file.stat().st_size for file, _ in folder.files())
     assert found["oldest"] <= found["newest"]
     assert "3 replies of 2 models" in harbor("cache", "list").stdout
     monkeypatch.setenv("HARBOR_CACHE", str(tmp_path / "none"))
@@ -115,31 +114,26 @@ def test_a_mistake_is_one_line(folder, tmp_path, words, complaint):
 
 
 def test_an_export_fills_an_empty_cache(folder, tmp_path, monkeypatch):
-    name = "all.jsonl.gz"
-    assert "3 replies in" in said("export", tmp_path / name)
-    assert "1 reply in" in said("export", tmp_path / f"b-{name}", "--model", "anthropic:b")
-    monkeypatch.setenv("HARBOR_CACHE", str(tmp_path / "other"))
-    said("import", tmp_path / f"b-{name}", "--trust")
-    assert names(ReplyFolder(tmp_path / "other")) == {("anthropic:b", "one")}
-    assert "2 replies put into" in said("import", tmp_path / name, "--trust")
+    whole, of_b, other = tmp_path / "all.jsonl.gz", tmp_path / "b.jsonl.gz", ReplyFolder(tmp_path / "other")
+    assert "3 replies in" in said("export", whole)
+    assert "1 reply in" in said("export", of_b, "--model", "anthropic:b")
+    monkeypatch.setenv("HARBOR_CACHE", str(other.path))
+    said("import", of_b, "--trust")
+    assert names(other) == {("anthropic:b", "one")}
+    assert "2 replies put into" in said("import", whole, "--trust")
     assert (listed()["imported"], [row["imported"] for row in listed()["models"]]) == (3, [1, 2])
-    assert names(ReplyFolder(tmp_path / "other")) == names(folder)
-    assert "3 were there already" in said("import", tmp_path / name)
-
-
-def recorded(place: Path, *addresses: str) -> None:
-    place.mkdir(parents=True)
-    call = RawCall("Ann", "bid", "a", "0", 1, "ok", 1, 1, 0.0, False, 0.0, 1.0, ["Bid."], "{}", "")
-    lines = [json.dumps(asdict(replace(call, address=address))) + "\n" for address in addresses]
-    (place / "calls.jsonl").write_text("".join(lines))
+    assert names(other) == names(folder)
+    assert "3 were there already" in said("import", whole)
 
 
 def test_an_export_of_an_experiment_has_what_its_calls_name_and_says_what_is_gone(folder, tmp_path):
     used = put(folder, "openai:a", "used").reply.address
-    recorded(tmp_path / "run" / "games" / "arm" / "1", used, "")
-    recorded(tmp_path / "run" / "games" / "arm" / "2", used, "0" * 64, "../../secret")
+    call = RawCall("Ann", "bid", "a", "0", 1, "ok", 1, 1, 0.0, False, 0.0, 1.0, ["Bid."], "{}", "")
+    for game, addresses in (("1", (used, "")), ("2", (used, "0" * 64, "../../secret"))):
+        (tmp_path / "run" / "games" / "arm" / game).mkdir(parents=True)
+        lines = "".join(json.dumps(asdict(replace(call, address=address))) + "\n" for address in addresses)
+        (tmp_path / "run" / "games" / "arm" / game / "calls.jsonl").write_text(lines)
     told = said("export", tmp_path / "used.jsonl", "--experiment", tmp_path / "run")
-    assert "2 replies of 3 that" in told
-    assert "1 reply in" in told
+    assert ("2 replies of 3 that" in told, "1 reply in" in told) == (True, True)
     [line] = (tmp_path / "used.jsonl").read_text().splitlines()
     assert json.loads(line)["address"] == used

@@ -80,27 +80,22 @@ def test_overrides_reach_the_run_and_fewer_items_ask_for_no_more_matched_houses_
     assert (printed["seed"], len(printed["items"])) == (9, 2)
 
 
-def test_equal_seeds_and_a_runs_own_config_give_equal_results(small_run):
-    first, second, third = (
-        json.loads(run("auction", settings, "--json", cwd=small_run).stdout) | {"run": "", "seconds": 0}
-        for run, settings in ((harbor, "small.toml"), (process, "small.toml"), (harbor, "run/config.json"))
-    )
-    assert first == second == third  # a new process hashes otherwise
+def test_a_runs_own_config_gives_equal_results(small_run):
+    first = json.loads((small_run / "printed.json").read_text())
+    again = json.loads(process("auction", "run/config.json", "--json", cwd=small_run).stdout)
+    assert first | {"run": "", "seconds": 0} == again | {"run": "", "seconds": 0}  # a new process hashes otherwise
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    (["auction", "dmo"], "unknown preset 'dmo'; did you mean 'demo'?"),
     (["auction", "demo", "--model", "simulatd"], "unknown model 'simulatd'; did you mean 'simulated'?"),
     (["auction", "demo", "--model", "openai:gpt-4o-mini"], "openai"),
     (["auction", "demo", "--items", "0"], "items.count 0"),
     (["auction", "standard", "--items", "11"], "--items 11"),
     (["auction", "demo", "--seed", "-1"], "seed -1"),
-    (["auction", "demo", "--sed", "1"], "--sed"),
     (["auction", "demo", "--out", "file/run"], "can't be made"),
     (["auction", "demo", "--out", "old"], "exists"),
     (["auction", "bad.toml", "--out", "run"], "unknown model 'gpt'"),
     (["replay", "nowhere"], "'nowhere' does not exist"),
-    (["sing"], "sing"),
     (["experiment", "estimate", "beauty"], "No such command 'estimate'; did you mean 'harbor estimate'?"),
 ])  # fmt: skip
 def test_a_mistake_is_one_line_and_leaves_nothing_behind(words, said, tmp_path):
@@ -113,13 +108,11 @@ def test_a_mistake_is_one_line_and_leaves_nothing_behind(words, said, tmp_path):
 
 
 def test_a_true_value_below_the_start_is_warned_of_and_allowed(tmp_path):
-    (tmp_path / "poor.toml").write_text(
-        '[[items]]\nname="Shed"\nstart=100\ntrue_value=50\n[[bidders]]\nname="Ann"\nrule="truthful"\n'
-    )
+    shed = '[[items]]\nname="Shed"\nstart=100\ntrue_value=50\n[[bidders]]\nname="Ann"\nrule="truthful"\n'
+    (tmp_path / "poor.toml").write_text(shed)
     done = harbor("auction", "poor.toml", "--json", cwd=tmp_path)
-    assert done.returncode == 0
-    assert done.stderr.splitlines() == ["harbor: warning: item 'Shed' is worth less than its starting price"]
-    assert json.loads(done.stdout)["items"][0]["winner"] is None
+    assert (done.returncode, json.loads(done.stdout)["items"][0]["winner"]) == (0, None)
+    assert done.stderr == "harbor: warning: item 'Shed' is worth less than its starting price\n"
 
 
 def test_a_log_cut_in_the_middle_of_a_line_is_replayed_up_to_there(small_run, tmp_path):
@@ -129,12 +122,6 @@ def test_a_log_cut_in_the_middle_of_a_line_is_replayed_up_to_there(small_run, tm
     assert done.returncode == 0
     assert "cut short" in done.stderr
     assert json.loads(done.stdout)["seed"] == 5
-
-
-def test_markup_in_names_is_printed_as_it_is(tmp_path):
-    (tmp_path / "odd.toml").write_text(SMALL.replace('"Ben"', '"[red]Ben[/red]"'))
-    done = harbor("auction", "odd.toml", "--quiet", cwd=tmp_path)
-    assert "[red]Ben[/red]" in done.stdout
 
 
 @pytest.mark.slow
@@ -159,25 +146,15 @@ def test_an_interrupted_auction_says_where_its_log_is(tmp_path, how):
         running.send_signal(how)
         _, complaint = running.communicate()
     assert running.returncode == 130
-    assert complaint == (
-        "harbor: stopped; what happened up to here is in run/events.jsonl; resume with: harbor resume run\n"
-    )
+    kept = "what happened up to here is in run/events.jsonl"
+    assert complaint == f"harbor: stopped; {kept}; resume with: harbor resume run\n"
 
 
 @pytest.mark.slow
-def test_a_name_that_the_output_cannot_show_is_written_otherwise(tmp_path):
-    (tmp_path / "accent.toml").write_text(SMALL.replace('"Ben"', '"Zoë"'), encoding="utf-8")
-    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    done = process("auction", "accent.toml", "--quiet", cwd=tmp_path, env=ascii_only)
-    assert done.returncode == 0
-    assert "Zo\\xeb" in done.stdout
-
-
-def test_a_bidder_that_never_answers_is_told_of(tmp_path):
-    (tmp_path / "mute.toml").write_text(SMALL.replace('"Ben"', '"Ben", timeout_seconds = 0.0000001'))
-    done = harbor("auction", "mute.toml", "--json", cwd=tmp_path)
-    assert "warning: Ben gave no answer" in done.stderr
-    json.loads(done.stdout)
+def test_a_name_is_printed_as_it_is_and_what_the_output_cannot_show_is_written_otherwise(tmp_path):
+    (tmp_path / "accent.toml").write_text(SMALL.replace('"Ben"', '"[red]Zoë[/red]"'), encoding="utf-8")
+    done = process("auction", "accent.toml", "--quiet", cwd=tmp_path, env=os.environ | {"PYTHONIOENCODING": "ascii"})
+    assert (done.returncode, "[red]Zo\\xeb[/red]" in done.stdout) == (0, True)
 
 
 REFUSED = """

@@ -32,9 +32,9 @@ COMMANDS = {
     "auction": "MADE/series.toml --out OUT/auction", "play": "MADE/sale.toml --as Ben --out OUT/play", "mcp": "",
     "resume": "MADE/series", "replay": "MADE/sale", "view": "MADE/exp --no-open --out OUT/view.html",
     "verify": "MADE/series --deep", "audit": "MADE/sale.toml", "score": "MADE/sale", "estimate": "MADE/tiny.toml",
-    "report": "MADE/exp --out OUT/report.html --figures OUT/figures",
-    "figure": "MADE/exp means-profit --out OUT/figure.png", "compare": "MADE/exp MADE/other --out OUT/compare.html",
-    "export": "MADE/sale --out OUT/sale.eval", "graph": "MADE/series.toml", "personas": "", "houses": "", "models": "",
+    "report": "MADE/exp --out OUT/report.html", "figure": "MADE/exp means-profit --out OUT/figure.png",
+    "compare": "MADE/exp MADE/other --out OUT/compare.html", "export": "MADE/sale --out OUT/sale.eval",
+    "graph": "MADE/series.toml", "personas": "", "houses": "", "models": "",
     "new": "game lowest-unique", "pack": "MADE/exp --public --out OUT/exp.harbor.zip",
     "unpack": "OUT/exp.harbor.zip --out OUT/exp", "list": "figures", "memory show": "MADE/series",
     "memory search": "MADE/series price", "memory export": "MADE/series --out OUT/memory.jsonl",
@@ -136,8 +136,7 @@ def test_no_command_opens_a_bait_starts_a_program_or_calls_anybody_but_whom_the_
     assert trace["all"] == {"called": [], "started": False}
     for command in COMMANDS:
         found = trace[command]
-        assert [name for name in found["opened"] if name in BAITS] == [], command
-        assert found["programs"] == [], command
+        assert [name for name in found["opened"] if name in BAITS] == found["programs"] == [], command
         assert [one for one in found["connections"] if not any(repr(host) in one for host in LOOPBACK)] == [], command
         assert found["code"] == FAILS.get(command, 0), (command, found["said"])
     assert "harbor.toml" in trace["auction "]["opened"]

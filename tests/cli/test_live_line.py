@@ -33,18 +33,15 @@ models.mine.input_price = 1.0
 models.mine.output_price = 2.0
 """
 AUCTION = 'name = "small"\nseed = 5' + MODELS
-EXPERIMENT = (
-    """
-name = "small"
+EXPERIMENT = f"""
 title = "Small"
 question = "?"
 source = "nobody"
 repeats = 2
 metrics = ["profit"]
-arms = [{{ name = "all" }}]
-[auction]"""
-    + MODELS
-)
+arms = [{{{{ name = "all" }}}}]
+name = "small"
+[auction]{MODELS}"""
 
 
 @pytest.fixture
@@ -62,7 +59,6 @@ def write(folder, url, patience=600):
 
 
 @pytest.mark.parametrize(("state", "width", "words"), [
-
     (UnderWay(dollars=None), 80, "cost unknown"),
     (UnderWay((DOWN,), calls=12, queued=1, longest=SLOW, dollars=0.0312), 200,
      "waiting for api.openai.com (gpt-4o-mini): 503 for 0:42, tries again until 12:08 (try 5)"
@@ -78,8 +74,6 @@ def write(folder, url, patience=600):
      "waiting for api.anthropic.com (haiku): 429, asked to wait until 14:00 for 0:03, tries again until 12:15"
      " (try 2) · $0.00 this session"),
     (UnderWay((BATCH,)), 100, "waiting for openai: a batch of 120 calls for 1:02:03 · $0.00 this session"),
-    (UnderWay(calls=3, longest=SLOW, dollars=0.03), 200,
-     "3 calls under way, the longest for 0:48 (api.openai.com, o3-mini) · $0.0300 this session"),
     (UnderWay((Wait("h", "", "503", left=86_400.0),)), 100,
      "waiting for h: 503 for 0:00, tries again until 24 Nov 12:00 · $0.00 this session"),
 ])  # fmt: skip

@@ -62,19 +62,6 @@ async def served(*words: str, cwd: Path) -> tuple[asyncio.subprocess.Process, st
     return process, *(re.search(rf"{what}: (\S+)", said)[1] for what in ("seat of Ann", "for bidders"))
 
 
-@pytest.mark.slow
-async def test_over_http_the_command_prints_the_tokens_and_ends_with_the_auction(small, tmp_path):
-    process, token, url = await served(str(small), "--out", "here", cwd=tmp_path)
-    async with Client(url) as client:
-        played = await play(client, token, withdraw)
-    out, rest = await process.communicate()
-    assert (process.returncode, rest) == (0, b"")
-    assert "Ben" in out.decode()
-    assert f"log: {Path('here') / 'events.jsonl'}" in out.decode()
-    assert '"status":"over"' in played.heard[-1]
-    assert token not in "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "here").glob("*.json*"))
-
-
 @pytest.mark.studies
 async def test_ctrl_c_ends_the_server(tmp_path):
     process, said = await begin("demo", "--seat", "Ann", cwd=tmp_path, until=b"seat of Ann")
@@ -104,7 +91,9 @@ def test_a_port_that_is_taken_is_refused_in_one_line(tmp_path):
 
 
 @pytest.mark.slow
-async def test_an_auction_that_was_stopped_goes_on_with_new_tokens_where_it_was(small, tmp_path):
+async def test_over_http_an_auction_that_was_stopped_goes_on_with_new_tokens_and_the_command_ends_with_it(
+    small, tmp_path
+):
     process, token, url = await served(str(small), "--out", "run", "--max-cost", "3", cwd=tmp_path)
     async with Client(url) as client:
         turn = await Played().call(client, "wait_for_turn", seat=token)
@@ -118,8 +107,13 @@ async def test_an_auction_that_was_stopped_goes_on_with_new_tokens_where_it_was(
         played = Played()
         assert (await played.call(client, "wait_for_turn", seat=again))["turn"] == after["turn"]
         await played.call(client, "what_happened", seat=token)
-        await play(client, again, withdraw)
-    await process.communicate()
-    assert (process.returncode, again != token, "no seat here" in played.refused[0]) == (0, True, True)
+        await play(client, again, withdraw, played)
+    out, rest = await process.communicate()
+    assert (process.returncode, rest, "Ben" in out.decode()) == (0, b"", True)
+    assert f"log: {Path('run') / 'events.jsonl'}" in out.decode()
+    assert '"status":"over"' in played.heard[-1]
+    assert (again != token, "no seat here" in played.refused[0]) == (True, True)
+    files = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "run").glob("*.json*"))
+    assert [one for one in (token, again) if one in files] == []
     assert harbor("verify", tmp_path / "run").returncode == 0
     assert [one["max_cost"] for one in json.loads((tmp_path / "run" / "manifest.json").read_text())["options"]] == [3.0]

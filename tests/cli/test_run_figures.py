@@ -23,7 +23,7 @@ from harbor.evaluation._report.paper.paging import TALLEST
 from harbor.events import ItemSold
 from support.cases import some
 from support.commands import harbor, mistake
-from support.folders import ROOT
+from support.folders import ROOT, halve
 from support.shown_runs import hold_preset, think_much
 
 GAMES = ("houses", "english-private", "second-price", "beauty", "water")
@@ -77,7 +77,7 @@ def test_a_figure_has_the_marks_of_the_page_a_panel_per_item_and_a_point_per_bid
     assert [panel.heading for panel in drawing.panels] == items
     [ann] = [one for one in drawing.legend if one.label == "Ann"]
     told = [one for one in bids(record.entries) if (one.item, one.bidder) == (items[0], "Ann")]
-    points = [one for one in drawn(drawing).lines if one.get_marker() == ann.marker and one.get_color() == ann.colour]
+    points = [one for one in drawn(drawing).lines if (one.get_marker(), one.get_color()) == (ann.marker, ann.colour)]
     assert [list(one.get_ydata()) for one in points] == [[float(bid.amount) for bid in told]]
 
 
@@ -94,8 +94,7 @@ def test_what_is_no_run_or_no_picture_of_one_is_refused_in_one_line(run, tmp_pat
 
 def test_a_log_that_is_cut_short_is_drawn_up_to_there_and_the_caption_says_so(run, tmp_path):
     copy = shutil.copytree(run, tmp_path / "copy")
-    content = (copy / "events.jsonl").read_bytes()
-    (copy / "events.jsonl").write_bytes(content[: len(content) // 2])
+    halve(copy / "events.jsonl")
     done = harbor("figure", copy, "bids", "--out", tmp_path / "bids.svg")
     assert done.returncode == 0, done.stderr
     assert "It is not over." in (tmp_path / "bids-caption.txt").read_text()
@@ -108,33 +107,22 @@ def test_a_log_that_is_cut_short_is_drawn_up_to_there_and_the_caption_says_so(ru
 BARS = [("Ann", "need", "bar", 9, x) for x in (1, 2)]
 
 
-@pytest.mark.parametrize(
-    ("marks", "line"),
-    [
-        (
-            [("Ann", "budget", "line", y, x) for x, y in ((3, 30), (1, 10), (2, None))],
-            [[1, 10], [2, float("nan")], [3, 30]],
-        ),
-        ([("price", "price", "step", 5, 1), ("Ann", "bid", "point", 9, 4)], [[1, 5], [4, 5]]),
-        ([*(("supply", "supply", "step", y, x) for y, x in ((5, 1), (6, 2))), *BARS], [[0.5, 5], [1.5, 6], [2.5, 6]]),
-    ],
-    ids=["a line goes by x and ends where there is no y", "a step is held to the end", "a step changes between bars"],
-)
+@pytest.mark.parametrize(("marks", "line"), [
+    ([("Ann", "budget", "line", y, x) for x, y in ((3, 30), (1, 10), (2, None))], [[1, 10], [2, np.nan], [3, 30]]),
+    ([("price", "price", "step", 5, 1), ("Ann", "bid", "point", 9, 4)], [[1, 5], [4, 5]]),
+    ([*(("supply", "supply", "step", y, x) for y, x in ((5, 1), (6, 2))), *BARS], [[0.5, 5], [1.5, 6], [2.5, 6]]),
+], ids=["by x to where there is no y", "held to the end", "between bars"])  # fmt: skip
 def test_a_line_or_step_goes_through_its_marks_in_the_order_of_x(marks, line):
     assert pictured(*marks).lines[0].get_xydata() == pytest.approx(np.array(line), nan_ok=True)
 
 
-def test_of_levels_the_last_stands_and_none_where_it_was_ended():
-    told = (("Ann", 5), ("Ann", 7), ("Ben", 6), ("Ben", None))
-    axes = pictured(*((name, "limit", "line", y) for name, y in told))
-    assert [one.get_ydata()[0] for one in axes.lines] == [7]
-
-
-def test_of_bars_at_a_place_the_last_stands_and_names_stand_along_x():
+def test_of_levels_and_of_bars_at_a_place_the_last_stands_and_none_where_it_was_ended():
+    levels = pictured(*((name, "limit", "line", y) for name, y in (("Ann", 5), ("Ann", 7), ("Ben", 6), ("Ben", None))))
+    assert [one.get_ydata()[0] for one in levels.lines] == [7]
     told = (("Ann", 1, "urban"), ("Ann", 3, "urban"), ("Ann", 2, "rural"), ("Ben", 4, "rural"))
-    axes = pictured(*((name, "profile", "bar", y, x) for name, y, x in told))
-    assert sorted(one.get_height() for one in axes.patches) == [2, 3, 4]
-    assert [one.get_text() for one in axes.get_xticklabels()] == ["urban", "rural"]
+    bars = pictured(*((name, "profile", "bar", y, x) for name, y, x in told))
+    assert sorted(one.get_height() for one in bars.patches) == [2, 3, 4]
+    assert [one.get_text() for one in bars.get_xticklabels()] == ["urban", "rural"]
 
 
 def test_a_band_goes_from_y_to_its_upper_end():

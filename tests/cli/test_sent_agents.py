@@ -1,4 +1,4 @@
-"""Settings that somebody sent may name programs and servers as agents: they are told, and nothing of it is done."""
+"""Code, programs and servers that a sent folder names: they are told, and nothing of it is followed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from support.commands import harbor
-from support.folders import TINY, contents
+from support.commands import harbor, mistake
+from support.folders import TINY, contents, cut
+from support.plugins import install, installed
 from support.sent import SCRIPTED, forge, listening
+
+# ---------------------------------------------------------------- programs and servers as agents
 
 BIDDER = """
 import json, pathlib, sys
@@ -35,7 +38,6 @@ def made(tmp_path_factory):
     (folder / "bidder.py").write_text(BIDDER)
     (folder / "auction.toml").write_text(SEATS % sys.executable)
     (folder / "scripted.toml").write_text(SCRIPTED)
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOME_SECRET", "known-to-me-alone")
         for words in ("auction auction.toml --out run", "auction scripted.toml --out scripted"):
@@ -43,8 +45,7 @@ def made(tmp_path_factory):
     assert harbor("experiment", "run", TINY, "--repeats", 1, "--out", "exp", cwd=folder).returncode == 0
     (folder / "started").unlink()
     log = folder / "run" / "events.jsonl"
-    lines = log.read_bytes().splitlines(keepends=True)
-    log.write_bytes(b"".join(lines[: [b"bidders_asked" in line for line in lines].index(True)]))
+    cut(log, log.read_text().partition("bidders_asked")[0].count("\n"))
     return folder
 
 
@@ -62,11 +63,6 @@ def refused(*command, cwd, told):
 
 
 TOLD = (f"starts programs, with your rights: '{sys.executable} bidder.py started'", "the variables: 'SOME_SECRET'")
-
-
-def test_what_was_made_here_starts_its_program_again_without_a_question(place):
-    assert harbor("resume", "run", cwd=place).returncode == 0
-    assert (place / "started").exists()
 
 
 @pytest.mark.parametrize("command", ["resume run", "auction run/config.json --out new", "auction sent.json --out new"])
@@ -104,15 +100,14 @@ def test_a_server_that_only_a_file_names_is_told_and_not_contacted(place, scheme
 AGENT = {"command": [sys.executable, "bidder.py", "started"], "env": ["SOME_SECRET"]}
 CHANGED = {"auction": {"bidders": {"Ann": {"agent": AGENT}}}}
 OTHER = {"name": "other", "auction": {"bidders": {"Ann": {"agent": {"url": "http://127.0.0.1:9/bid"}}}}}
-PLACES = {
-    "arms": {"arms": [{"name": "one", **CHANGED}, OTHER]},
-    "arms left out": {"arms_left_out": [{"name": "three", **CHANGED}, OTHER]},
-    "conditions": {"conditions": [{"name": "all", **CHANGED}, OTHER]},
-    "factors": {"arms": [], "factors": [{"name": "who", "levels": [{"name": "one", **CHANGED}, OTHER]}]},
-}
+VARIED = [{"name": "one", **CHANGED}, OTHER]
+PLACES = [
+    *({kind: VARIED} for kind in ("arms", "arms_left_out", "conditions")),
+    {"arms": [], "factors": [{"name": "who", "levels": VARIED}]},
+]
 
 
-@pytest.mark.parametrize("changes", PLACES.values(), ids=PLACES)
+@pytest.mark.parametrize("changes", PLACES, ids=lambda changes: [*changes][-1])
 def test_agents_anywhere_in_a_design_that_was_sent_are_told_and_not_asked(place, changes):
     forge(place / "exp", changes, "experiment.json")
     shutil.copy(place / "exp" / "experiment.json", place / "sent.json")
@@ -129,11 +124,105 @@ def test_a_command_is_told_as_one_and_what_is_cut_off_from_it_is_said(place):
     refused("auction", "sent.json", cwd=place, told=("\"sh -c ': xxx", 'x" and 720 more characters'))
 
 
-def test_a_public_pack_tells_neither_the_program_nor_its_variables_nor_the_server_of_an_agent(place):
+def test_what_was_made_here_starts_its_program_again_of_which_a_public_pack_tells_nothing(place):
     assert harbor("resume", "run", cwd=place).returncode == 0
+    assert (place / "started").exists()
     done = harbor("pack", "run", "--public", "--out", "pack.zip", cwd=place)
     assert done.returncode == 0, done.stderr
     assert harbor("unpack", "pack.zip", "--out", "public", cwd=place).returncode == 0
     told = b"".join(contents(place / "public").values())
     assert b"Ann" in told
     assert not [one for one in (b"bidder.py", b"SOME_SECRET", sys.executable.encode()) if one in told]
+
+
+# ---------------------------------------------------------------- code, until its user names it too
+
+MINE = """
+from pathlib import Path
+Path(__file__).with_name("imported").touch()
+from harbor._core.log.players import Policy
+from harbor._games.game import ScriptedPolicy
+from harbor.evaluation import by_bidder, metric
+from harbor.events import BidderLabelled
+from harbor.games import Bid, of_type
+
+class Minimum(Policy):
+    def decide(self, ask, seen):
+        return Bid(ask.minimum)
+
+POLICY = ScriptedPolicy(name="mine", description="bids the minimum", make=lambda _: Minimum())
+
+@metric("letters of a name", "count", of=BidderLabelled)
+def letters(name, entries):
+    "Letters of each bidder's name."
+    return by_bidder(name, {one.bidder: len(one.bidder) for one in of_type(entries, BidderLabelled)})
+"""
+AUCTION = """
+items = { count = 1 }
+bidders = [{ name = "Ann", rule = "mine:POLICY" }, { name = "Ben", rule = "random" }]
+"""
+DESIGN = """
+name = "own"
+title = "Own"
+question = "?"
+source = "own"
+repeats = 1
+metrics = ["mine:letters"]
+auction = { items = { count = 1 }, bidders = [{ name = "Ann", rule = "mine:POLICY" }] }
+arms = [{ name = "one" }]
+"""
+
+
+@pytest.fixture(scope="module")
+def made_of_code(tmp_path_factory):
+    """A working directory with code of the user's, a run and an experiment that name it, and nothing followed yet."""
+    folder = tmp_path_factory.mktemp("made_of_code")
+    for name, text in (("mine.py", MINE), ("auction.toml", AUCTION), ("design.toml", DESIGN)):
+        (folder / name).write_text(text, encoding="utf-8")
+    with installed():
+        for command in ("auction auction.toml --out run", "experiment run design.toml --out exp"):
+            assert harbor(*command.split(), cwd=folder).returncode == 0, command
+    (folder / "imported").unlink()
+    cut(folder / "run" / "events.jsonl", -2)
+    return folder
+
+
+@pytest.fixture
+def workplace(made_of_code, tmp_path):
+    with installed():
+        yield shutil.copytree(made_of_code, tmp_path / "workplace")
+
+
+COMMANDS = (["resume", "run"], ["auction", "run/config.json"], ["experiment", "resume", "exp"], ["report", "exp"])
+EVIL = "from pathlib import Path\nPath(__file__).with_name('evil-imported').touch()\n"
+NAMED = ["--plugin", "mine:POLICY", "--plugin", "mine:letters"]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_code_that_only_a_folder_names_is_not_imported_until_the_user_names_it(workplace, command):
+    line = mistake(harbor(*command, cwd=workplace))
+    assert "names the code 'mine:" in line
+    assert "harbor --plugin mine:" in line
+    assert not (workplace / "imported").exists()
+    assert harbor(*NAMED, *command, cwd=workplace).returncode == 0
+    assert (workplace / "imported").exists()
+
+
+def test_a_record_that_was_changed_names_no_code(workplace):
+    [record, *_] = (workplace / "exp").rglob("record.json")
+    kept = json.loads(record.read_text())
+    kept["record"]["arm"] = "other"
+    for one in kept["record"]["measurements"]:
+        one["metric"] = "evil:METRIC"
+    record.write_text(json.dumps(kept))
+    (workplace / "evil.py").write_text(EVIL)
+    assert harbor(*NAMED, "report", "exp", cwd=workplace).returncode == 0
+    assert not (workplace / "evil-imported").exists()
+
+
+def test_a_package_that_stands_in_the_working_directory_is_not_an_installed_one(workplace):
+    install(workplace, "evil", {"evil.py": EVIL}, {"harbor.policies": {"evil": "evil:POLICY"}})
+    (workplace / "sent.json").write_text(json.dumps({"bidders": [{"name": "Ann", "rule": "evil"}]}))
+    line = mistake(harbor("--plugin", "mine:POLICY", "auction", "sent.json", "--trust", cwd=workplace))
+    assert "unknown policy 'evil'" in line
+    assert not (workplace / "evil-imported").exists()

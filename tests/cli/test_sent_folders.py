@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import stat
 
@@ -43,20 +44,8 @@ def place(made, tmp_path):
 def refused(*command, cwd, told=()):
     done = harbor(*command, cwd=cwd)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
-    assert "is not marked as yours" in done.stderr.splitlines()[-1]
-    assert "--trust" in done.stderr.splitlines()[-1]
+    assert re.search("is not marked as yours.*--trust", done.stderr.splitlines()[-1])
     assert [one for one in told if one not in done.stderr] == [], done.stderr
-
-
-# ---------------------------------------------------------------- one's own
-
-
-@pytest.mark.parametrize("command", [["resume", "run"], ["experiment", "resume", "exp"]], ids=" ".join)
-def test_what_is_harbors_own_is_not_told_as_a_danger(place, command):
-    (place / command[-1] / "mark").unlink()
-    done = harbor(*command, cwd=place)
-    assert "names nothing but Harbor's own" in done.stderr
-    assert not [one for one in ("asks models", "runs extensions", "loads embeddings") if one in done.stderr]
 
 
 ERRS = {"errs": {"use": "simulated", "simulated": {"low_bid_rate": 0.1}}}
@@ -81,17 +70,16 @@ def test_names_that_a_file_defines_itself_or_only_prints_are_not_told_and_what_t
 
 def test_trust_is_given_once_with_an_option_or_in_python_with_an_argument(place):
     (place / "run" / "mark").unlink()
+    (place / "run" / "calls.jsonl").unlink()
     shutil.copytree(place / "run", place / "again")
-    refused("resume", "run", cwd=place)
+    refused("resume", "run", cwd=place, told=("names nothing but Harbor's own",))
     assert harbor("resume", "run", "--trust", cwd=place).returncode == 0
     assert is_own(place / "run")
+    modes = {name: stat.S_IMODE((place / "run" / name).stat().st_mode) for name in ("mark", "calls.jsonl")}
+    assert modes == {"mark": 0o600, "calls.jsonl": 0o600}
     with pytest.raises(RunFolderError, match="trust=True"):
         resumed(place / "again")
     assert resumed(place / "again", trust=True).standings
-
-
-def test_a_game_inside_an_experiment_is_resumed_with_the_whole(place):
-    assert "resume that" in harbor("resume", "exp/games/none/all/0001", cwd=place).stderr
 
 
 # ---------------------------------------------------------------- what a stranger's settings name
@@ -126,8 +114,10 @@ def test_sent_settings_of_an_auction_contact_nobody_and_take_no_key(place, name,
 def test_a_sent_design_is_run_once_it_is_trusted_and_ones_own_at_once(place):
     run = ("experiment", "run", "exp/experiment.json", "--repeats", 1, "--quiet")
     assert harbor(*run, "--out", "own", cwd=place).returncode == 0
+    assert "resume that" in harbor("resume", "exp/games/none/all/0001", cwd=place).stderr
     (place / "exp" / "mark").unlink()
     assert harbor(*run, "--out", "harmless", cwd=place).returncode == 0  # it names nothing but Harbor's own
+    refused("experiment", "resume", "exp", cwd=place, told=("names nothing but Harbor's own",))
     design = read(place / "exp" / "experiment.json")
     design["auction"]["memory"] = {"store": "elsewhere"}
     (place / "exp" / "experiment.json").write_text(json.dumps(design))
@@ -200,30 +190,27 @@ def evil(tmp_path):
     assert not (site / "imported").exists()
 
 
+PART = {"name": "evil", "package": "evil", "version": "0.1"}
+
+
 @pytest.mark.usefixtures("evil")
 def test_an_installed_package_that_a_sent_log_names_is_not_imported(place):
     log = place / "whole" / "events.jsonl"
-    part = {"kind": "node", "name": "evil", "package": "evil", "version": "0.1"}
     opening, *others = lines_of(log)
-    write(log, [opening | {"parts": [*opening["parts"], part]}, *others])
+    write(log, [opening | {"parts": [*opening["parts"], PART | {"kind": "node"}]}, *others])
     (place / "whole" / "mark").unlink()
     for command in ("replay", "score", "pack --public"):
         said = mistake(harbor(*command.split(), "whole", cwd=place))
-        assert "no package is loaded for a folder that is not marked as yours" in said
-        assert "--plugin MODULE:NAME" in said
+        assert re.search("no package is loaded for a folder that is not marked as yours.*--plugin MODULE:NAME", said)
 
 
 @pytest.mark.usefixtures("evil")
-@pytest.mark.parametrize("command", ["verify", "verify --deep", "pack --public"])
-def test_an_installed_package_that_sent_settings_name_is_not_imported(place, command):
+@pytest.mark.parametrize("parts", [[], [PART | {"kind": "metric"}]])
+def test_an_installed_package_that_sent_settings_or_a_sent_design_name_is_not_imported(place, parts):
     [mind, other] = read(place / "whole" / "config.json")["bidders"]
     forge(place / "whole", {"bidders": [mind | {"rule": None, "nodes": ["evil"]}, other]})
-    harbor(*command.split(), "whole", cwd=place)
-
-
-@pytest.mark.usefixtures("evil")
-@pytest.mark.parametrize("parts", [[], [{"kind": "metric", "name": "evil", "package": "evil", "version": "0.1"}]])
-def test_an_installed_package_that_a_sent_design_names_is_not_imported(place, parts):
+    for command in ("verify", "verify --deep", "pack --public"):
+        harbor(*command.split(), "whole", cwd=place)
     forge(place / "exp", {"metrics": ["profit", "evil"]}, "experiment.json")
     begun = read(place / "exp" / "manifest.json")
     (place / "exp" / "manifest.json").write_text(json.dumps(begun | {"parts": parts}))
@@ -245,26 +232,23 @@ def spoil(path, how, victim):
         os.truncate(path, max(MOST_RECORDS, MOST_SETTINGS) + 1)
 
 
-COMMANDS = {
-    "resume run": ("config.json", "manifest.json", "events.jsonl", "calls.jsonl", "mark", ".lock"),
-    **dict.fromkeys(("replay run", "score run", "verify run", "pack --public run"), ("events.jsonl",)),
-    "rate sheets run --out rated": ("events.jsonl",),
-    "report exp": ("experiment.json", "manifest.json", "games/none/all/0001/events.jsonl"),
-    "experiment resume exp": ("experiment.json", "mark", "games/none/all/0001/config.json"),
+FILES = {
+    "resume": "run/config.json run/manifest.json run/events.jsonl run/calls.jsonl run/mark run/.lock",
+    **dict.fromkeys(("replay", "score", "verify", "pack --public", "rate sheets --out rated"), "run/events.jsonl"),
+    "report": "exp/experiment.json exp/manifest.json exp/games/none/all/0001/events.jsonl",
+    "experiment resume": "exp/experiment.json exp/mark exp/games/none/all/0001/config.json",
 }
-
-
-READ = [(name, file, how) for name, files in COMMANDS.items() for file in files for how in ("link", "pipe")]
-LARGE = [("resume run", file, "size") for file in COMMANDS["resume run"] if file != ".lock"]  # which nobody reads
+"""The files that a command reads."""
+READ = [(name, file, how) for name, files in FILES.items() for file in files.split() for how in ("link", "pipe")]
+LARGE = [("resume", file, "size") for file in FILES["resume"].split() if file != "run/.lock"]  # which nobody reads
 
 
 @pytest.mark.parametrize(("command", "file", "how"), READ + LARGE)
 def test_a_file_that_is_a_link_a_pipe_or_too_large_is_refused_in_one_line(place, tmp_path, command, file, how):
     victim = tmp_path / "victim"
     victim.write_bytes(b"precious")
-    words = command.split()
-    spoil(place / words[words.index("run") if "run" in words else words.index("exp")] / file, how, victim)
-    done = harbor(*words, cwd=place)
+    spoil(place / file, how, victim)
+    done = harbor(*command.split(), file[:3], cwd=place)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert "Traceback" not in done.stderr
     assert victim.read_bytes() == b"precious"
@@ -300,11 +284,3 @@ def test_the_key_of_sent_ratings_names_no_file_outside_them(place):
     (place / "rated" / "key.json").write_text(json.dumps(key))
     assert "records" in mistake(harbor("rate", "judge", "rated", "--model", "simulated", cwd=place))
     assert not (place / "rated" / "judges").exists()
-
-
-def test_what_a_trusted_folder_gets_is_private(place):
-    (place / "run" / "mark").unlink()
-    (place / "run" / "calls.jsonl").unlink()
-    harbor("resume", "run", "--trust", cwd=place)
-    modes = {name: stat.S_IMODE((place / "run" / name).stat().st_mode) for name in ("mark", "calls.jsonl")}
-    assert modes == {"mark": 0o600, "calls.jsonl": 0o600}

@@ -5,6 +5,7 @@ Nothing here is timed: what is not refused before it is listed fills the memory,
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from shutil import copytree
@@ -50,33 +51,27 @@ def crossing(factors: int) -> str:
     return "".join(f'[[factors]]\nname = "f{n}"\n{level.format(n, "a")}{level.format(n, "b")}' for n in range(factors))
 
 
-PRODUCTS = {
-    "repeats": (HUGE, ARMS, f"the design makes 2.0e+30 {GAMES}"),
-    "one too many": (50_001, ARMS, f"the design makes 100,002 {GAMES}"),
-    "repeats of an arm": (1, f'[[arms]]\nname = "one"\nrepeats = {HUGE}\n', f"the design makes 1.0e+30 {GAMES}"),
-    "arms under conditions": (
-        1,
-        many("arms", 40, "auction = {{ rules = {{ runs = {} }} }}\n") + many("conditions", 40),
-        "the design makes 1,600 arms under conditions, and at most 1,000 are planned; plan fewer",
-    ),
-    "factors": (1, crossing(40), "the design makes 1,099,511,627,776 arms, and at most 2,000 are planned; plan fewer"),
-}
+MANY_ARMS = many("arms", 40, "auction = {{ rules = {{ runs = {} }} }}\n") + many("conditions", 40)
 
 
-@pytest.mark.parametrize("product", PRODUCTS)
-def test_a_design_of_too_many_games_is_refused_before_they_are_listed(product, tmp_path):
-    repeats, more, complaint = PRODUCTS[product]
+@pytest.mark.parametrize(("repeats", "more", "complaint"), [
+    (HUGE, ARMS, f"2.0e+30 {GAMES}"),
+    (50_001, ARMS, f"100,002 {GAMES}"),
+    (1, f'[[arms]]\nname = "one"\nrepeats = {HUGE}\n', f"1.0e+30 {GAMES}"),
+    (1, MANY_ARMS, "1,600 arms under conditions, and at most 1,000 are planned; plan fewer"),
+    (1, crossing(40), "1,099,511,627,776 arms, and at most 2,000 are planned; plan fewer"),
+], ids=["repeats", "one too many", "repeats of an arm", "arms under conditions", "factors"])  # fmt: skip
+def test_a_design_of_too_many_games_is_refused_before_they_are_listed(repeats, more, complaint, tmp_path):
     file = design(tmp_path, repeats, more)
     for command in (["experiment", "run"], ["estimate"], ["experiment", "show"]):
-        assert complaint in mistake(harbor(*command, file, cwd=tmp_path))
+        assert f"the design makes {complaint}" in mistake(harbor(*command, file, cwd=tmp_path))
 
 
 @pytest.mark.parametrize("command", ["experiment run", "estimate", "experiment power --effect 1"])
 def test_so_are_too_many_repeats_of_the_command_line(command, tmp_path):
-    done = harbor(*command.split(), design(tmp_path), "--repeats", 10**12, cwd=tmp_path)
-    assert done.returncode == 2
     said = "repeats 1000000000000: ask for 1 to 50,000; a design has at most 100,000 games"
-    assert said in done.stderr.splitlines()[-1]
+    done = harbor(*command.split(), design(tmp_path), "--repeats", 10**12, cwd=tmp_path)
+    assert (done.returncode, said in done.stderr.splitlines()[-1]) == (2, True)
 
 
 @pytest.fixture(scope="module")
@@ -105,12 +100,9 @@ def test_a_folder_with_such_a_design_is_refused_in_one_line_by_whoever_reads_it(
     copytree(played, folder)
     (folder / "mark").unlink()
     forge(folder, changes, "experiment.json")
-    words = command
-    for name, place in {"SENT": folder, "PLAYED": played, "DESIGN": design(tmp_path)}.items():
-        words = words.replace(name, str(place))
-    done = harbor(*words.split(), cwd=tmp_path)
-    assert done.returncode == 2, done.stdout
-    assert "Traceback" not in done.stderr
+    places = {"SENT": folder, "PLAYED": played, "DESIGN": design(tmp_path)}
+    done = harbor(*re.sub("|".join(places), lambda found: str(places[found[0]]), command).split(), cwd=tmp_path)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stdout
     assert complaint in done.stderr.splitlines()[-1]
 
 
@@ -124,12 +116,8 @@ RATIONAL = 'rule = "rational"\n'
      "1,000 bidders have 10,000,000 values in them, and at most 1,000,000 are drawn"),
     ("items = { count = 2_000 }\n" + many("bidders", 600),
      "600 bidders of 2,000 items have 1,200,000 estimates, and at most 1,000,000 are drawn"),
-    (f"name = {'[' * 150}{']' * 150}\n", "(it has lists or tables nested more than 100 deep); mend it"),
-    (f"{'.'.join(['a'] * 3_000)} = 1\n", "nested more than 100 deep"),
-], ids=["bidders", "values", "estimates", "lists", "tables"])  # fmt: skip
-def test_so_are_too_many_bidders_values_and_estimates_and_lists_and_tables_inside_each_other(
-    settings, complaint, tmp_path
-):
+], ids=["bidders", "values", "estimates"])  # fmt: skip
+def test_so_are_too_many_bidders_values_and_estimates(settings, complaint, tmp_path):
     (tmp_path / "auction.toml").write_text(settings)
     assert complaint in mistake(harbor("auction", tmp_path / "auction.toml", cwd=tmp_path))
     assert not (tmp_path / "runs").exists()
@@ -146,11 +134,13 @@ def test_so_are_too_many_transcripts_for_raters(each):
         draw([], None, 10**9, each, 1)
 
 
-@pytest.mark.parametrize("command", ["experiment run", "estimate", "audit"])
+@pytest.mark.parametrize("command", ["auction", "experiment run", "estimate", "audit"])
 def test_settings_nested_too_deep_are_one_line(command, tmp_path):
-    (tmp_path / "deep.toml").write_text(f"name = {'[' * 3_000}{']' * 3_000}\n")
-    complaint = mistake(harbor(*command.split(), tmp_path / "deep.toml", cwd=tmp_path))
-    assert "(it has lists or tables nested more than 100 deep); mend it" in complaint
+    for deep in (f"name = {'[' * 150}{']' * 150}\n", f"name = {'[' * 3_000}{']' * 3_000}\n", f"{'a.' * 3_000}a = 1\n"):
+        (tmp_path / "deep.toml").write_text(deep)
+        complaint = mistake(harbor(*command.split(), tmp_path / "deep.toml", cwd=tmp_path))
+        assert "(it has lists or tables nested more than 100 deep); mend it" in complaint
+    assert not (tmp_path / "runs").exists()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is one of Linux")

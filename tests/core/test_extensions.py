@@ -16,14 +16,14 @@ from support.plugins import install, installed, remembering
 GROUP = KINDS["policy"][0]
 
 
-def policy(module: str, **changes: str) -> str:
+def policy(**changes: str) -> str:
     """The text of a module with one policy, with changes to its parts."""
     parts = {"name": "'mine'", "description": "'does nothing'", "make": "lambda *_: None"} | changes
     listed = ", ".join(f"{key}={value}" for key, value in parts.items() if value)
     return f"from harbor._games.game import ScriptedPolicy\nMINE = ScriptedPolicy({listed})\n"
 
 
-ODD = f"""{policy("")}
+ODD = f"""{policy()}
 class Odd(ScriptedPolicy):
     @property
     def complaint(self):
@@ -43,11 +43,8 @@ def brings(folder, name, text, entry="mine", value="MINE"):
 @pytest.fixture
 def site(tmp_path, request):
     """An installed package that brings one policy; the test's parameter is the text of its module."""
-    module = f"strange_{abs(hash(request.node.name))}"
-    text = getattr(request, "param", None) or policy(module)
-    folder = install(tmp_path / "site", "strange", {f"{module}.py": text}, {GROUP: {"mine": f"{module}:MINE"}})
-    with installed(folder):
-        yield module
+    with installed(brings(tmp_path, "strange", getattr(request, "param", policy()))):
+        yield
 
 
 def test_a_value_is_found_by_the_name_of_its_entry_point(site):
@@ -59,11 +56,11 @@ def test_a_value_is_found_by_the_name_of_its_entry_point(site):
     ("raise OSError('no disk')", "can't be imported (OSError: no disk); mend it"),
     (ODD, "a look at its policy failed (SystemExit: 4); mend it"),
     ("MINE = 3", "'mine' is no policy, but 3; give a ScriptedPolicy"),
-    (policy("", uses="'max_bids'"), "policy 'mine' has uses 'max_bids', which is no tuple[str, ...]; give one"),
-    (policy("", uses="('max_bid',)"), "policy 'mine' uses unknown setting 'max_bid'; did you mean 'max_bids'?"),
-    (policy("", make=""), "policy 'mine' lacks make: what makes the policy of a bidder; give it one"),
-    (policy("", api="2"), "policy 'mine' is for version 2 of Harbor's extensions, and this Harbor has version 1"),
-    (policy("", name="'other'"), "entry point 'mine' brings the policy 'other'; give both the same name"),
+    (policy(uses="'max_bids'"), "policy 'mine' has uses 'max_bids', which is no tuple[str, ...]; give one"),
+    (policy(uses="('max_bid',)"), "policy 'mine' uses unknown setting 'max_bid'; did you mean 'max_bids'?"),
+    (policy(make=""), "policy 'mine' lacks make: what makes the policy of a bidder; give it one"),
+    (policy(api="2"), "policy 'mine' is for version 2 of Harbor's extensions, and this Harbor has version 1"),
+    (policy(name="'other'"), "entry point 'mine' brings the policy 'other'; give both the same name"),
 ], indirect=["site"])  # fmt: skip
 def test_what_is_wrong_with_a_package_is_one_line_that_names_it_and_everything_else_goes_on(site, complaint):
     with pytest.raises(ConfigError) as refused:
@@ -78,7 +75,7 @@ def test_what_is_wrong_with_a_package_is_one_line_that_names_it_and_everything_e
 
 def test_a_name_of_harbors_own_stays_harbors_own(tmp_path):
     taken = "the name of the policy 'random' is taken by 'harbor-auctions'; rename it"
-    with installed(brings(tmp_path, "thief", policy("", name="'random'"), "random")):
+    with installed(brings(tmp_path, "thief", policy(name="'random'"), "random")):
         assert found("policy", "random").package == HARBOR
         with pytest.warns(UserWarning, match=taken):
             everything("policy")
@@ -86,18 +83,18 @@ def test_a_name_of_harbors_own_stays_harbors_own(tmp_path):
 
 def test_two_packages_with_one_name_are_both_named(tmp_path):
     for name in ("one", "two"):
-        brings(tmp_path, name, policy(""))
+        brings(tmp_path, name, policy())
     with installed(tmp_path), pytest.raises(ConfigError, match="packages 'one' and 'two'; uninstall all but one"):
         find("policy", "mine")
 
 
 def test_an_entry_point_may_bring_several_values(tmp_path):
-    with installed(brings(tmp_path, "several", policy("") + "ALL = (MINE,)\n", "several", "ALL")):
+    with installed(brings(tmp_path, "several", policy() + "ALL = (MINE,)\n", "several", "ALL")):
         assert find("policy", "mine").description == "does nothing"
 
 
 def test_a_reference_is_followed_from_the_working_directory_and_may_then_be_in_a_file(tmp_path):
-    (tmp_path / "beside.py").write_text(policy(""), encoding="utf-8")
+    (tmp_path / "beside.py").write_text(policy(), encoding="utf-8")
     with installed(), chdir(tmp_path):
         asked("policy", "beside:MINE")
         one = found("policy", "beside:MINE")

@@ -10,9 +10,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from harbor import Auction, Bidder, houses
+from harbor import Auction, Bidder, houses, read_log
 from harbor._core.basics.errors import LogError, MemoryStoreError, RunFolderError
-from harbor._core.log.log import read_log
 from harbor._runs.folder import RunFolder
 from harbor.memory._store.backend import FAILURES, plain_errors
 

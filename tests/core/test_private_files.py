@@ -57,15 +57,8 @@ def test_nothing_is_written_through_a_link(tmp_path):
 
 SERIES = """
 items = { count = 1 }
-[series]
-auctions = 2
-[[bidders]]
-name = "Ann"
-memory = "full"
-learning = true
-[[bidders]]
-name = "Ben"
-rule = "random"
+series = { auctions = 2 }
+bidders = [{ name = "Ann", memory = "full", learning = true }, { name = "Ben", rule = "random" }]
 """
 
 

@@ -9,9 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from harbor import SimulatedChat
+from harbor import ModelSettings, SimulatedChat
 from harbor._config.auction import AuctionConfig
-from harbor._config.models import ModelSettings
 from harbor._core.basics import redaction
 from harbor._core.basics.errors import ConfigError
 from harbor._core.basics.redaction import PIECE, known_secret, known_secrets_of, redact
@@ -117,16 +116,10 @@ def test_a_variable_that_only_begins_as_those_of_keys_do_or_has_the_path_of_one_
 
 
 @pytest.mark.parametrize("word", ["known-secret-of-mine-", "://a:", "Bearer "])
-def test_a_text_of_a_megabyte_is_read_once(word):
+def test_a_long_text_is_read_once(word):
     known_secret("known-secret-of-mine-known-secret-of-mine")
-    text = word * (1_000_000 // len(word))
+    text = word * (250_000 // len(word))
     assert len(redact(text)) <= len(text)  # in a second; where it was read again and again, not before the day ends
-
-
-def complaint(**settings: object) -> str:
-    with pytest.raises(ConfigError) as caught:
-        check(AuctionConfig, {"bidders": [{"name": "Ann"}], "models": {"mine": settings}}, "config")
-    return str(caught.value)
 
 
 VALUE = "q9W8e7R6t5Y4u3I2"
@@ -139,7 +132,8 @@ VALUE = "q9W8e7R6t5Y4u3I2"
     {"extra": {"auth": [{"token": VALUE}]}}, {"timeout_seconds": f"sk-{VALUE}"},
 ])  # fmt: skip
 def test_a_refused_setting_is_told_without_a_key(settings):
-    said = complaint(**settings)
-    assert "models.mine" in said
-    assert VALUE not in said
-    assert "\n" not in said
+    with pytest.raises(ConfigError) as refused:
+        check(AuctionConfig, {"bidders": [{"name": "Ann"}], "models": {"mine": settings}}, "config")
+    assert "models.mine" in str(refused.value)
+    assert VALUE not in str(refused.value)
+    assert "\n" not in str(refused.value)

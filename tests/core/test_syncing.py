@@ -24,9 +24,7 @@ def test_a_line_is_safe_after_sync_and_a_second_sync_costs_nothing(tmp_path):
 
 
 @pytest.mark.parametrize("threads", [True, False])
-def test_what_is_synced_soon_is_safe_when_the_file_is_closed_also_where_no_thread_can_be_started(
-    threads, tmp_path, monkeypatch
-):
+def test_what_is_synced_soon_is_safe_when_the_file_is_closed_with_and_without_threads(threads, tmp_path, monkeypatch):
     def none_left(_):
         raise RuntimeError("can't start new thread")
 

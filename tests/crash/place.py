@@ -8,31 +8,16 @@ from pathlib import Path
 from crash.kinds import OUT
 
 
-@dataclass(frozen=True)
 class Place:
-    """The folders of a trial: the command runs in `folder`, and only `folder/disk` is damaged."""
+    """The folders of a trial: the command runs in `folder`, and only `folder/disk` is damaged.
 
-    folder: Path
+    It writes to `disk`, and its run is in `out`. `journal` has the notes of the trial's processes, and `attic` the
+    files that they replaced.
+    """
 
-    @property
-    def disk(self) -> Path:
-        """The folder to which the command writes."""
-        return self.folder / "disk"
-
-    @property
-    def out(self) -> Path:
-        """The folder of the run or the experiment."""
-        return self.folder / OUT
-
-    @property
-    def journal(self) -> Path:
-        """The notes of the trial's processes."""
-        return self.folder / "journal.jsonl"
-
-    @property
-    def attic(self) -> Path:
-        """The folder of replaced files."""
-        return self.folder / "attic"
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.disk, self.out = folder, folder / "disk", folder / OUT
+        self.journal, self.attic = folder / "journal.jsonl", folder / "attic"
 
     def written(self) -> int:
         """Count the bytes of logs and calls."""

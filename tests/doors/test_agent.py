@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from textwrap import dedent
 
 import pytest
-from langchain_core.runnables import RunnableLambda
 from langgraph.graph import StateGraph
 
 from harbor import Agent, Auction, Bidder, Item, of_type, use
@@ -46,6 +46,10 @@ def mine(tmp_path):
         yield
 
 
+BIDS = ["I bid $1,000.", "I bid $1,100.", "I withdraw."]
+"""What the functions of that module say."""
+
+
 def made(make) -> Agent:
     return Agent(name="mine", description="mine", make=make)
 
@@ -65,7 +69,7 @@ def bids(log) -> list[str]:
 @pytest.mark.parametrize("name", ["late", "CALLER", "RUNNABLE", "MADE"])
 def test_what_takes_turns_is_named_by_its_module_and_plays(name, mine):
     log = sale(f"mine:{name}").run().log
-    assert bids(log) == ["I bid $1,000.", "I bid $1,100.", "I withdraw."]
+    assert bids(log) == BIDS
     assert of_type(log, BidderLabelled)[0].player == f"agent (mine:{name})"
 
 
@@ -81,34 +85,41 @@ def test_an_agent_makes_one_for_each_seat(mine):
     assert bids(sale("several").run().log)
 
 
-@pytest.mark.parametrize(("name", "complaint"), [
+NOT_SET = "agent of bidder 'Tal': .*variable 'NOT_SET_AT_ALL' is not set; set it"
+
+
+@pytest.mark.parametrize(("agent", "complaint"), [
     ("mine:CLERK", "'mine:CLERK' is one AutoGen agent, which seats and games would share; name an Agent"),
     ("mine:NUMBER", "agent 'mine:NUMBER' is a int; give a function of one turn, a LangChain Runnable, an"),
-    ("mine:Caller", "agent 'mine:Caller' is the class Caller; give what it makes"),
     ("mine:CLASS", "agent 'mine:CLASS' of bidder 'Tal' is the class Caller; give what it makes"),
     ("mine", "unknown agent 'mine'; none is installed; write 'module:NAME' for one in mod"),
+    ({"command": ["no-such-program"]}, "agent of bidder 'Tal': no program 'no-such-program'; install it, or give"),
+    ({"command": [sys.executable], "env": ["NOT_SET_AT_ALL"]}, NOT_SET),
+    ({"url": "http://localhost:1", "api_key_env": "NOT_SET_AT_ALL"}, NOT_SET),
 ])  # fmt: skip
-def test_what_can_not_sit_is_refused_before_anything_is_played(name, complaint, mine):
+def test_what_can_not_sit_is_refused_before_anything_is_played(agent, complaint, mine, tmp_path):
     with pytest.raises(ConfigError, match=complaint):
-        sale(name).run()
+        sale(agent).run(tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
-def lowest(turn):
-    return {"action": "bid", "amount": turn["space"]["minimum"]} if turn["round"] < 3 else "I withdraw."
+def test_an_agent_of_any_make_can_be_given(mine):
+    own = import_module("mine")
+    for given in (own.MADE, own.RUNNABLE):
+        assert bids(sale().run(agents={"Tal": given}).log) == BIDS
+    one, each = (bids(sale().run(agents={"Tal": given}).log) for given in (Clerk(), own.SEVERAL))
+    assert one == each
 
 
-def test_an_agent_of_any_make_can_be_given():
-    for given in (made(lambda _: lowest), RunnableLambda(lowest)):
-        assert bids(sale().run(agents={"Tal": given}).log) == ["I bid $1,000.", "I bid $1,100.", "I withdraw."]
-    given = sale().run(agents={"Tal": Clerk()}).log
-    assert bids(given) == bids(sale().run(agents={"Tal": made(lambda _: Clerk())}).log)
+def withdraw(turn):
+    return "I withdraw."
 
 
 @pytest.mark.parametrize(("given", "complaint"), [
     ({"Tal": Clerk}, "what is given for 'Tal' is the class Clerk; give what it makes"),
     ({"Tal": StateGraph(dict)}, "is a StateGraph; give what its compile"),
-    ({"Ann": lowest}, r"gives 'Ann' an agent; write Bidder\('Ann', agent=True\) to have it"),
-    ({"Tal": lowest, "Zed": lowest}, r"gives 'Zed', which no bidder uses; give one of \['Tal'\]"),
+    ({"Ann": withdraw}, r"gives 'Ann' an agent; write Bidder\('Ann', agent=True\) to have it"),
+    ({"Tal": withdraw, "Zed": withdraw}, r"gives 'Zed', which no bidder uses; give one of \['Tal'\]"),
     ({}, "name it with --agent Tal=WHAT, have a client take the seat with harbor mcp, or give it to run"),
     ({"Tal": {"command": ["node"]}}, r"for 'Tal' is a setting; write Bidder\('Tal', agent=...\) with it"),
     ({"Tal": made(lambda _: 1 / 0)}, "'mine' of bidder 'Tal': its make failed"),
@@ -116,17 +127,3 @@ def test_an_agent_of_any_make_can_be_given():
 def test_what_can_not_sit_is_refused_by_name(given, complaint):
     with pytest.raises(ConfigError, match=complaint):
         sale().run(agents=given)
-
-
-NOT_SET = "agent of bidder 'Tal': .*variable 'NOT_SET_AT_ALL' is not set; set it"
-
-
-@pytest.mark.parametrize(("agent", "complaint"), [
-    ({"command": ["no-such-program"]}, "agent of bidder 'Tal': no program 'no-such-program'; install it, or give"),
-    ({"command": [sys.executable], "env": ["NOT_SET_AT_ALL"]}, NOT_SET),
-    ({"url": "http://localhost:1", "api_key_env": "NOT_SET_AT_ALL"}, NOT_SET),
-])  # fmt: skip
-def test_a_program_or_a_key_that_is_not_there_is_refused_before_anything_is_played(agent, complaint, tmp_path):
-    with pytest.raises(ConfigError, match=complaint):
-        sale(agent).run(tmp_path / "run")
-    assert not (tmp_path / "run").exists()

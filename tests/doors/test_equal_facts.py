@@ -24,8 +24,7 @@ SALES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 """Games in which a mind is called more than once."""
 GAMES: dict[str, dict[str, Any]] = {
-    "english": {}, "water": {"days": 1},
-    **{game: {"runs": 1} for game in ("second-price", "first-price", "english-private", "beauty")},
+    "english": {}, **{game: {"runs": 1} for game in ("first-price", "english-private", "beauty")},
 }  # fmt: skip
 
 
@@ -38,12 +37,11 @@ def leaves(value: Any) -> Iterator[str]:
         yield str(value)
 
 
-def held(game: str, agent: Any = None) -> Auction:
-    """Seat Alex, as an agent or as a mind that plans nothing, beside a script."""
-    alex = Bidder("Alex", agent=True) if agent else Bidder("Alex", planning="none", believe=False)
+def held(game: str, alex: Bidder, **how: Any) -> None:
+    """Seat Alex beside a script."""
     items = {"items": houses(2, seed=3)} if game == "english" else {}
-    rules = {"game": game, **GAMES[game]}
-    return Auction(bidders=[alex, Bidder("Bob", rule="rational")], rules=rules, seed=3, **items)
+    bidders = [alex, Bidder("Bob", rule="rational")]
+    Auction(bidders=bidders, rules={"game": game, **GAMES[game]}, seed=3, **items).run(**how)
 
 
 def prompts_of(patched: pytest.MonkeyPatch) -> list[Any]:
@@ -59,27 +57,15 @@ def prompts_of(patched: pytest.MonkeyPatch) -> list[Any]:
     return prompts
 
 
-def first_turn(game: str) -> dict[str, Any]:
-    """Return the first turn of an agent."""
-    turns: list[Any] = []
-
-    def agent(turn):
-        turns.append(turn)
-        return "withdraw"
-
-    held(game, agent).run(agents={"Alex": agent})
-    return dict(turns[0])
-
-
 @pytest.mark.parametrize("game", GAMES)
 def test_an_agent_is_told_every_fact_of_the_first_call_of_a_mind(game, monkeypatch):
-    prompts = prompts_of(monkeypatch)
-    held(game).run()
+    prompts, turns = prompts_of(monkeypatch), []
+    held(game, Bidder("Alex", planning="none", believe=False))
+    held(game, Bidder("Alex", agent=True), agents={"Alex": lambda turn: turns.append(dict(turn)) or "withdraw"})
     facts = facts_in(f"{prompts[0].system}\n{prompts[0].human}")
     told = {leaf for name, fact in facts.items() if name not in NOT_OF_THE_GAME for leaf in leaves(fact)}
-    turn = first_turn(game)
-    heard_there = " ".join([*leaves(turn), json.dumps(turn).replace(",", "")])
-    assert {leaf for leaf in told if leaf not in heard_there and leaf not in turn["words"]} == set()
+    heard_there = " ".join([*leaves(turns[0]), json.dumps(turns[0]).replace(",", "")])
+    assert {leaf for leaf in told if leaf not in heard_there and leaf not in turns[0]["words"]} == set()
 
 
 def sale(game: str, alex: Bidder) -> Auction:
@@ -106,10 +92,10 @@ def mind(game: str) -> tuple[list[set[str]], list[Any]]:
     return [told_by(prompt) for prompt in prompts], acts
 
 
-@pytest.mark.parametrize(
-    ("door", "game"),
-    [*((door, "english") for door in LISTENING), ("a function", "second-price"), ("a function", "water")],
-)
+AT_DOORS = [*((door, "english") for door in LISTENING), ("a function", "second-price"), ("a function", "water")]
+
+
+@pytest.mark.parametrize(("door", "game"), AT_DOORS)
 def test_at_each_call_an_agent_at_any_door_is_told_in_words_just_what_a_mind_is_told(door, game, minds):
     told, acts = minds[game]
     listener = Listener(acts)

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from harbor import Auction, Bidder, Item, of_type
-from harbor._core.asking.asks import Withdraw
-from harbor._core.log.acts import Acted, Tried
+from harbor._core.log.acts import Tried
 from harbor._core.log.events import LogOpened, SaleClosed, SeatFailed
 from harbor._core.log.log_entries import Entry, encode
 from harbor._games.english.events import ItemSold
@@ -106,19 +105,14 @@ def test_an_error_of_a_function_is_the_failure_of_its_seat(error):
     assert {one.kind for one in failures(fails)} == {"error"}
 
 
-@pytest.mark.parametrize(("answer", "reason"), [
-    (None, "nothing (None) is no answer; give words, or a dict"), ("Hm.", "neither a bid nor a withdrawal"),
-])  # fmt: skip
-def test_an_answer_that_is_no_action_is_a_failed_bid_and_asked_again(answer, reason):
+def test_an_answer_that_is_no_action_is_a_failed_bid_and_asked_again():
     turns = []
 
     def mumbles(turn):
         turns.append(turn)
-        return answer if turn["attempt"] == 1 else {"action": "withdraw"}
+        return "Hm." if turn["attempt"] == 1 else {"action": "withdraw"}
 
     log = sale().run(agents={"Tal": mumbles}).log
-    assert reason in of_type(log, Tried)[0].reason
     assert [turn["attempt"] for turn in turns] == [1, 2, 1, 2]
-    assert reason in turns[1]["refusal"]
-    first = of_type(log, Acted)[0]
-    assert (first.bidder, first.act) == ("Tal", Withdraw())
+    assert "neither a bid nor a withdrawal" in turns[1]["refusal"]
+    assert of_type(log, Tried)[0].reason == turns[1]["refusal"]

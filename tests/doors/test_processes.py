@@ -15,13 +15,16 @@ from textwrap import dedent
 import psutil
 import pytest
 
-from harbor._config.agents import AgentCommand
+from harbor import AgentCommand, Auction, Bidder, Item, of_type
+from harbor._config.agents import FLUSH
 from harbor._core.asking.asks import Amount, Ask, Bid, Unreadable, Withdraw
-from harbor._core.log.acts import Acted
-from harbor._core.log.events import BidderSeated
+from harbor._core.log.acts import Acted, Tried
+from harbor._core.log.events import BidderSeated, SeatFailed
 from harbor._doors import processes
 from harbor._doors.door import LONGEST_ANSWER, DoorFailed, SeatTurns
 from harbor._doors.processes import ProcessDoor
+from harbor._games.english.events import ItemSold
+from support.every_door import STEADY
 
 ASK = Ask("Ann", "Vase", 1, Amount(Decimal(100), Decimal(500)))
 SEEN = [BidderSeated("Ann", Decimal(500), {}, "profit")]
@@ -156,8 +159,6 @@ async def test_a_line_that_is_no_answer_is_a_failed_bid_that_says_why(line, why)
 INVALID = {
     "an amount beyond all floats": """print('{"action": "bid", "amount": 1e999}')""",
     "an amount that is an object": """print('{"action": "bid", "amount": {"a": 1}}')""",
-    "endless calls": "print(json.dumps({'action': 'withdraw', 'usage': [{}] * 1_001}))",
-    "an empty object": "print('{}')",
     "no UTF-8": r"""sys.stdout.buffer.write(b'{"action": "\xff\xfe"}\n')""",
 }
 
@@ -388,6 +389,27 @@ async def test_all_agents_can_be_killed_on_the_spot_with_all_that_they_started()
         processes.kill_agents()
         assert all(map(ends, words.split()))
     assert not processes._RUNNING - before
+
+
+def test_a_sale_with_all_kinds_of_broken_agents_ends_and_sells_to_the_one_that_answers():
+    bidders = [
+        Bidder("Deaf", agent=python("import time; time.sleep(3600)"), timeout_seconds=0.5),
+        Bidder("Chatty", agent=answering("print('Let me think about that ...')")),
+        Bidder("Dying", agent=python("raise SystemExit('no model, no bid')")),
+        Bidder("Well", agent=AgentCommand(command=STEADY)),
+    ]
+    items = [Item(name="Vase", start=100, true_value=400), Item(name="Jug", start=200, true_value=300)]
+    log = Auction(items=items, bidders=bidders).run().log
+    assert [sold.winner for sold in of_type(log, ItemSold)] == ["Well", "Well"]
+    failures = {one.bidder: (one.kind, one.detail) for one in of_type(log, SeatFailed)}
+    assert failures["Deaf"] == ("timeout", f"no answer within 0.5 s{FLUSH}")
+    assert "ended with exit code 1" in failures["Dying"][1]
+    assert "its stderr ends in 'no model, no bid'" in failures["Dying"][1]
+    reasons = [one.reason for one in of_type(log, Tried) if one.bidder == "Chatty"]
+    assert ["'Let me think about that ...' is no answer" in reason for reason in reasons] == [True] * len(reasons) != []
+    gone = {one.bidder: one.act.reason for one in of_type(log, Acted) if isinstance(one.act, Withdraw)}
+    assert (gone["Chatty"], gone["Deaf"]) == ("failed bids", "fault")
+    assert children() == []
 
 
 def ends(pid):

@@ -20,7 +20,7 @@ from harbor import AgentCommand, AgentServer, Auction, Bidder, Item
 from harbor._core.asking.asks import Amount, Ask, Space, Unreadable
 from harbor._core.log.acts import Signal
 from harbor._core.log.events import BidderSeated, Lot
-from harbor._doors.door import LONGEST_ANSWER, SeatTurns, answer_in, object_of
+from harbor._doors.door import LONGEST_ANSWER, SeatTurns, Usage, answer_in, object_of
 from harbor._doors.processes import PASSED_ON
 from harbor._games.english.events import ItemOpened, SaleOpened
 from harbor.evaluation._metrics.behaviour import bids
@@ -54,7 +54,7 @@ def test_the_answers_on_the_page_are_answers_and_tell_what_they_cost():
     [shown] = blocks("answers to the turn above")
     given = [answer_in(object_of(line), ASK) for line in shown.splitlines()]
     assert not [one for one in given if isinstance(one.answer, Unreadable)]
-    assert [one.model for one in given[-1].usage] == ["openai:gpt-4o-mini"]
+    assert given[-1].usage == (Usage(model="openai:gpt-4o-mini", input_tokens=900, output_tokens=40),)
 
 
 ROWS = re.findall(r"^\| `(\{\"kind.*?\})` \| .* \| `(\{.*\})` \|$", TEXT, re.MULTILINE)

@@ -12,15 +12,13 @@ from harbor._core.basics.errors import ConfigError
 from harbor._core.log.acts import Drawn, DrawnOpenly
 from harbor._games.mechanism import Chance, Undrawn
 
-QUICK = settings(max_examples=150)
+QUICK = settings(max_examples=60)
 KINDS = st.sampled_from([Drawn, DrawnOpenly])
 METHODS = {
-    "random": lambda rng: rng.random(), "randrange": lambda rng: rng.randrange(3, 1000, 7),
-    "randint": lambda rng: rng.randint(-5, 5), "choice": lambda rng: rng.choice("abcde"),
-    "choices": lambda rng: rng.choices("abcde", [5, 4, 3, 2, 1], k=4), "sample": lambda rng: rng.sample(range(100), 6),
-    "shuffle": lambda rng: rng.shuffle(deck := list(range(20))) or deck, "uniform": lambda rng: rng.uniform(-1, 7),
-    "triangular": lambda rng: rng.triangular(0, 9, 2), "gauss": lambda rng: [rng.gauss(50, 10) for _ in range(3)],
-    "normalvariate": lambda rng: rng.normalvariate(50, 10), "expovariate": lambda rng: rng.expovariate(0.5),
+    "random": lambda rng: rng.random(), "randint": lambda rng: rng.randint(-5, 5),
+    "choice": lambda rng: rng.choice("abcde"), "choices": lambda rng: rng.choices("abcde", [5, 4, 3, 2, 1], k=4),
+    "sample": lambda rng: rng.sample(range(99), 6), "shuffle": lambda rng: rng.shuffle(deck := list(range(20))) or deck,
+    "gauss": lambda rng: [rng.gauss(50, 10) for _ in range(3)], "normalvariate": lambda rng: rng.normalvariate(50, 10),
     "betavariate": lambda rng: rng.betavariate(2, 3), "getrandbits": lambda rng: rng.getrandbits(70),
     "randbytes": lambda rng: rng.randbytes(9),
 }  # fmt: skip
@@ -38,39 +36,14 @@ def telling(drawn):
 
 @QUICK
 @given(st.lists(names, min_size=1, max_size=5), st.integers(0, 2**64), KINDS)
-def test_a_pick_is_what_the_source_would_choose_and_is_told_where_there_was_a_choice(draws, seed, kind):
+def test_a_pick_is_what_the_source_would_choose_and_is_told_where_there_was_a_choice_and_taken_again(draws, seed, kind):
     noted, source = [], Random(seed)
     chance = Chance(Random(seed), noted.append, kind=kind)
     picked = [chance.pick("who leads", among) for among in draws]
     assert picked == [source.choice(among) for among in draws]
-    assert noted == [
-        kind("who leads", tuple(among), chosen) for among, chosen in zip(draws, picked, strict=True) if len(among) > 1
-    ]
-
-
-@pytest.mark.parametrize("method", METHODS)
-@QUICK
-@given(seed=st.integers(0, 2**64), kind=KINDS)
-def test_every_method_of_random_draws_what_the_source_would_and_tells_each_draw(method, seed, kind):
-    noted, source = [], Random(seed)
-    chance = Chance(Random(seed), noted.append, kind=kind)
-    assert METHODS[method](chance) == METHODS[method](source)
-    assert chance.getstate()[1] == source.getstate()[1]  # behind it stands what `gauss` keeps for the next call
-    assert noted
-    assert {type(one) for one in noted} == {kind}
-    for one in noted:
-        least, _, most = one.among[0].partition(" to ")
-        assert int(least) <= float(one.chosen) <= int(most)
-
-
-# ---------------------------------------------------------------- taken from a log
-
-
-@QUICK
-@given(st.lists(names, min_size=1, max_size=5), st.integers(0, 2**64), KINDS)
-def test_told_picks_are_taken_and_told_again(draws, seed, kind):
-    noted, again = [], []
-    picked = [Chance(Random(seed), noted.append, kind=kind).pick("who leads", among) for among in draws]
+    lots = zip(draws, picked, strict=True)
+    assert noted == [kind("who leads", tuple(among), chosen) for among, chosen in lots if len(among) > 1]
+    again = []
     chance = Chance(None, again.append, telling(noted), kind)
     assert [chance.pick("who leads", among) for among in draws] == picked
     assert again == noted
@@ -78,17 +51,25 @@ def test_told_picks_are_taken_and_told_again(draws, seed, kind):
 
 @pytest.mark.parametrize("method", METHODS)
 @QUICK
-@given(seed=st.integers(0, 2**64))
-def test_told_draws_of_every_method_are_taken_and_told_again(method, seed):
-    noted, again = [], []
-    drawn = METHODS[method](Chance(Random(seed), noted.append))
-    assert METHODS[method](Chance(None, again.append, telling(noted))) == drawn
+@given(seed=st.integers(0, 2**64), kind=KINDS)
+def test_every_method_of_random_draws_what_the_source_would_and_tells_each_draw_and_takes_it_again(method, seed, kind):
+    noted, again, source = [], [], Random(seed)
+    chance = Chance(Random(seed), noted.append, kind=kind)
+    drawn = METHODS[method](chance)
+    assert drawn == METHODS[method](source)
+    assert chance.getstate()[1] == source.getstate()[1]  # behind it stands what `gauss` keeps for the next call
+    assert {type(one) for one in noted} == {kind}
+    for one in noted:
+        least, _, most = one.among[0].partition(" to ")
+        assert int(least) <= float(one.chosen) <= int(most)
+    assert METHODS[method](Chance(None, again.append, telling(noted), kind)) == drawn
     assert again == noted
 
 
-@pytest.mark.parametrize(
-    "draw", [lambda rng: rng.sample("a", 1), lambda rng: rng.choice("a"), lambda rng: rng.randint(3, 3)]
-)
+# ---------------------------------------------------------------- taken from a log
+
+
+@pytest.mark.parametrize("draw", [lambda rng: rng.sample("a", 1), lambda rng: rng.randint(3, 3)])
 def test_a_number_among_one_is_not_told_and_not_asked_for(draw):
     noted = []
     drawn = draw(Chance(Random(1), noted.append))

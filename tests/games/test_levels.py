@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from decimal import Decimal
+from functools import cache
 from random import Random
 
 import pytest
@@ -11,13 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor import Auction, Bidder
-from harbor._config.auction import AuctionConfig
-from harbor._core.asking.amounts import Amount, Number
-from harbor._core.asking.asks import Ask, Bid
+from harbor._cli.shared.files import load
 from harbor._core.basics.errors import ConfigError
-from harbor._core.log.acts import Acted, ActedSealed, Signal
-from harbor._core.log.events import BidderLabelled
-from harbor._core.log.log import of_type
 from harbor._core.plugins.finding import find, names
 from harbor._games.beauty.game import BEAUTY
 from harbor._games.beauty.rules import BeautyOpened, PrizeAwarded
@@ -25,9 +21,12 @@ from harbor._games.beauty.settings import BeautyRules
 from harbor._games.first_price.game import FIRST_PRICE
 from harbor._games.first_price.rules import Rivals, best_bid
 from harbor._games.second_price.game import SECOND_PRICE
-from harbor._games.sessions.session import RunOpened
+from harbor._games.sessions.measures import past_runs
+from harbor._games.sessions.session import RunOpened, SessionOpened
 from harbor._games.sessions.settings import Normal, Uniform
 from harbor._runs.resolve import resolve
+from harbor.events import Acted, ActedSealed, BidderLabelled, Signal
+from harbor.games import Amount, Ask, AuctionConfig, Bid, Number, of_type
 from support.best_response import best_response
 
 PLAYERS = ("Ann", "Ben", "Cho", "Dee", "Eve")
@@ -103,7 +102,7 @@ def test_level_1_answers_best_to_bids_that_are_uniform(count):
 @pytest.mark.parametrize(("steps", "count", "prior"), [(2, 5, PRIORS[2]), (3, 2, PRIORS[1]), (3, 3, PRIORS[2])])
 def test_each_further_level_answers_best_to_the_level_below(steps, count, prior):
     rivals = Rivals(count - 1, prior, 200.0)
-    theirs = sorted(best_bid(steps - 1, prior.quantile((place + 0.5) / 2_000), rivals) for place in range(2_000))
+    theirs = sorted(best_bid(steps - 1, prior.quantile((place + 0.5) / 1_000), rivals) for place in range(1_000))
 
     def profit(bid):
         return (value - bid) * (bisect_right(theirs, bid) / len(theirs)) ** rivals.others
@@ -191,3 +190,36 @@ def test_a_game_that_says_nothing_of_levels_refuses_rivals_of_one(rule, game):
         return
     with pytest.raises(ConfigError, match=f"can't be played by the rule {rule!r}: the game does not say how"):
         resolve(config)
+
+
+# ---------------------------------------------------------------- the presets for a class
+
+
+@cache
+def of_preset(preset, seed):
+    return [entry.event for entry in Auction(**{**dict(load(preset)), "seed": seed}).run().log]
+
+
+@pytest.mark.parametrize("preset", ["beauty", "second-price"])
+def test_the_rivals_of_a_class_game_play_levels_and_nobody_is_told_that_they_are_rational(preset):
+    config = load(preset)
+    assert not config.rules.rational_rivals
+    assert [bidder.rule for bidder in config.bidders] == [None, *["levels"] * (len(config.bidders) - 1)]
+    assert not any("rational" in event.words for event in of_preset(preset, 0) if isinstance(event, SessionOpened))
+
+
+@pytest.mark.parametrize("preset", ["beauty", "second-price"])
+def test_in_a_class_game_the_rivals_differ_from_each_other_and_from_seed_to_seed(preset):
+    seated = set()
+    for seed in range(6):
+        labels = [event.player for event in of_preset(preset, seed) if isinstance(event, BidderLabelled)]
+        seated.add(tuple(labels[1:]))
+    assert len(seated) > 2
+    assert {level for labels in seated for level in labels} >= {"levels (level 0)", "levels (level 1)"}
+
+
+def test_zero_is_not_what_wins_a_beauty_contest_among_levels():
+    for seed in range(4):
+        first = next(past_runs(of_preset("beauty", seed))).results
+        assert [one.bidder for one in first if one.won]
+        assert all(one.action > 5 for one in first if one.won)

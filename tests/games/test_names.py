@@ -11,18 +11,16 @@ from typing import Any
 
 import pytest
 
-from harbor._config.auction import AuctionConfig
-from harbor._core.asking.asks import Action, Ask, Withdraw
 from harbor._core.log.events import SaleClosed
 from harbor._core.log.log import Log
 from harbor._core.log.log_entries import encode
 from harbor._core.plugins.finding import find, names
 from harbor._games.mechanism import drawn
-from harbor._games.outcomes import ranks
 from harbor._house.auctioneer import announce, call
 from harbor._runs.opening import opened_sale
 from harbor._runs.resolve import resolve
 from harbor.evaluation._metrics.measurement import fitting, measure
+from harbor.games import Action, Ask, AuctionConfig, Withdraw
 from support.turns import take_turn
 
 RISING, FALLING = ("Ann", "Ben", "Cho", "Dee"), ("Zoe", "Moe", "Lea", "Kim")
@@ -60,13 +58,11 @@ def told(game: str, seats: tuple[str, ...], seed: int, act: Callable[[Ask, Rando
     for entry in entries:
         board.note(entry.event)
         frames.append(board.shown())
-    standings = known.measures.standings(entries)
     return {
         "log": "\n".join(encode(entry._replace(at=0.0), "")[0].decode().partition(',"digest"')[0] for entry in entries),
         "words": "\n".join([*words, *(announce(entry.event) for entry in entries)]),
         "board": json.dumps(frames, default=str),
-        "standings": json.dumps([asdict(row) for row in standings], default=str),
-        "ranks": json.dumps(ranks({row.bidder: row.profit for row in standings}) if game == "english" else {}),
+        "standings": json.dumps([asdict(row) for row in known.measures.standings(entries)], default=str),
         "measures": json.dumps([asdict(one) for one in measure(fitting(entries), entries)], default=str),
     }
 

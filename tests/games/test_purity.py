@@ -64,9 +64,8 @@ def test_rules_that_are_not_pure_are_refused_in_one_line(name, why, games, tmp_p
     for _ in range(2):
         with pytest.raises(ConfigError) as refused:
             play(name, out=tmp_path / "run")
-        assert str(refused.value).startswith(
-            f"package 'strange-{name}' 0.1: the game '{name}' has rules that can't be relied on"
-        )
+        said = f"package 'strange-{name}' 0.1: the game '{name}' has rules that can't be relied on"
+        assert str(refused.value).startswith(said)
         assert why in str(refused.value)
         assert "\n" not in str(refused.value)
     assert not (tmp_path / "run").exists()

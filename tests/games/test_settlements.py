@@ -9,4 +9,4 @@ from support.settlements import CHECKS, settle_games
 
 @pytest.mark.parametrize("game", sorted(CHECKS))
 def test_a_settlement_follows_from_the_rules_of_its_game(game):
-    settle_games(game, 1_000, seed=0)
+    settle_games(game, 600, seed=0)

@@ -1,17 +1,24 @@
 """Reads each bidder's act in each turn from a log, and checks it against the settled action of the sale.
 
-Failed attempts are `Tried`, legal ones `Acted` or `ActedSealed`.
+Failed attempts are `Tried`, legal ones `Acted` or `ActedSealed`. A witness records the asks of sales and their settled
+actions while the sales are held.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import zip_longest
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
+from harbor._core.asking.decisions import as_reply
 from harbor._core.log.acts import Acted, ActedSealed, Tried, act_json
 from harbor._core.log.events import BiddersAsked, SeatFailed
+from harbor._house.auctioneer import Sale, call
 
 Act = str
 """An act as JSON, with amounts as plain decimal numbers."""
@@ -60,11 +67,8 @@ def decisions(events: Sequence[Any], settled: Sequence[Mapping[str, Act]]) -> li
     Raises:
         ValueError: an act in the events differs from the settled one.
     """
-    return [
-        one
-        for number, turn in enumerate(turns(events))
-        for one in _of_turn(number, turn, settled[number] if number < len(settled) else {})
-    ]
+    parts = zip_longest(turns(events), settled[: len(turns(events))], fillvalue={})
+    return [one for number, (turn, acts) in enumerate(parts) for one in _of_turn(number, turn, acts)]
 
 
 def plain(act: Mapping[str, Any]) -> Act:
@@ -95,3 +99,47 @@ def _agreed(name: str, told: Mapping[str, Act], settled: Mapping[str, Act]) -> A
     if name in told and settled and told[name] != settled[name]:
         raise ValueError(f"the log tells that {name} did {told[name]}, and {settled[name]} was settled")
     return told.get(name) or settled.get(name, "not told")
+
+
+@dataclass
+class Witness:
+    """The asks of one sale, in words, and the acts with which each turn was settled."""
+
+    sale: Any
+    asked: list[str] = field(default_factory=list)
+    settled: list[Mapping[str, Act]] = field(default_factory=list)
+
+    @property
+    def opened(self) -> Any:
+        """The first event of the sale's log, which no other log has."""
+        return self.sale.log.entries[0].event
+
+
+@contextmanager
+def witnessing() -> Iterator[list[Witness]]:
+    """Record all sales while the context is open."""
+    found: dict[int, Witness] = {}
+    asks, settle = Sale.asks, Sale.settle
+
+    def of(sale: Any) -> Witness:
+        return found.setdefault(id(sale), Witness(sale))
+
+    def asked(sale: Any) -> Any:
+        given = asks(sale)
+        of(sale).asked += map(call, given)
+        return given
+
+    def settled(sale: Any, actions: Mapping[str, Any], *more: Any) -> Any:
+        if actions:
+            of(sale).settled.append({name: _act(action) for name, action in actions.items()})
+        return settle(sale, actions, *more)
+
+    witnesses: list[Witness] = []
+    with patch.object(Sale, "asks", asked), patch.object(Sale, "settle", settled):
+        yield witnesses
+    witnesses += found.values()
+
+
+def _act(action: Any) -> Act:
+    reason = getattr(action, "reason", "declined")
+    return plain(as_reply(action)) if reason == "declined" else FAULT if reason == "fault" else f"withdrawn: {reason}"

@@ -56,15 +56,9 @@ def bring() -> None:
 
 
 STRANGERS = (
-    "clock_auction.game:DUTCH",
-    "clock_auction.node:REFLECT",
-    "clock_auction.metric:patience",
-    "clock_auction.policy:HALF_VALUE",
-    "clock_auction.catalogue:FLOWERS",
-    "bundle_auction.game:BUNDLES",
-    "support.third_price:THIRD",
-    "support.bargaining:BARGAINING",
-    "support.bargaining:HALVES",
+    *("clock_auction.game:DUTCH", "clock_auction.node:REFLECT", "clock_auction.metric:patience"),
+    *("clock_auction.policy:HALF_VALUE", "clock_auction.catalogue:FLOWERS", "bundle_auction.game:BUNDLES"),
+    *("support.third_price:THIRD", "support.bargaining:BARGAINING", "support.bargaining:HALVES"),
     "support.bargaining:part_of_the_pie",
 )
 
@@ -94,16 +88,12 @@ def lowest_unique(module: Any) -> Game:
         return [Pick(name, picks.get(name), name == one.winner) for one in over for name in asked]
 
     return Game(
-        api=1,
-        name="lowest-unique",
-        description="the lowest number that nobody else picked wins",
-        settings=LowestRules,
+        api=1, name="lowest-unique", description="the lowest number that nobody else picked wins", settings=LowestRules,
         build=lambda _, config: module.LowestUnique(tuple(bidder.name for bidder in config.bidders)),
-        opening=module.PicksWanted,
-        events=(module.PicksWanted, module.GameOver),
+        opening=module.PicksWanted, events=(module.PicksWanted, module.GameOver),
         rational=lambda ask, _: Bid(Decimal(sum(map(ord, ask.bidder)) % 5 + 1)),
         measures=Measures("games", standings, standings),
-    )
+    )  # fmt: skip
 
 
 # ---------------------------------------------------------------- scripts
@@ -116,18 +106,10 @@ ITEMS = (
     {"name": "Third House", "start": 900, "true_value": 1000, "listing": "A hut."},
 )
 OWN: Mapping[str, Mapping[str, Any]] = {
-    "english": {},
-    "english-private": {"runs": 2, "step_share": 0.1},
-    "first-price": {"runs": 3},
-    "second-price": {"runs": 3},
-    "beauty": {"runs": 3},
-    "water": {"days": 6},
-    "dutch": {},
-    "bundles": {},
-    "third-price": {},
-    "bargaining": {},
-    "lowest-unique": {},
-}
+    "english": {}, "english-private": {"runs": 2, "step_share": 0.1}, "first-price": {"runs": 3},
+    "second-price": {"runs": 3}, "beauty": {"runs": 3}, "water": {"days": 6},
+    "dutch": {}, "bundles": {}, "third-price": {}, "bargaining": {}, "lowest-unique": {},
+}  # fmt: skip
 MONEY = {"english": 6000, "dutch": 450, "bundles": 200}
 
 
@@ -159,35 +141,28 @@ def of_policies() -> Iterator[Held]:
 
 
 TABLES = {"play": ruled("rational", "random"), "err": ruled("adversary", "random", "rational")}
-SHOWN = [
-    {"show": show, "history": history} for show in ("nothing", "actions", "actions and values") for history in (3, 0)
-]
+EXTENTS = ("nothing", "actions", "actions and values")
+SHOWN = [{"show": show, "history": history} for show in EXTENTS for history in (3, 0)]
 VALUED = [
-    *SHOWN,
-    {"show": "actions and values", "draw": "once", "group": "M"},
+    *SHOWN, {"show": "actions and values", "draw": "once", "group": "M"},
     {"values": {"Ann": [40], "Ben": [40], "Cho": [25]}, "show": "actions"},
-    {"rational_rivals": True, "entrance_fee_share": 0.5},
-    {"equal_rivals": True, "entrance_fee_share": 0, "reasks": 0},
-]
+    {"rational_rivals": True, "entrance_fee_share": 0.5}, {"equal_rivals": True, "entrance_fee_share": 0, "reasks": 0},
+]  # fmt: skip
 VARIED: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "english": [
         *({"reveal": reveal, "lowerings": times} for reveal in ("price", "true value") for times in (0, 2)),
         {"lowerings": 3, "lowering_share": 0.9, "reveal": "price"},
         {"increment_share": 0.4, "reasks": 0},
     ],
-    "first-price": VALUED,
-    "second-price": VALUED,
-    "english-private": VALUED,
+    "first-price": VALUED, "second-price": VALUED, "english-private": VALUED,
     "beauty": [*SHOWN, {"fraction": "1", "group": "M"}, {"fraction": "1/2", "prize": 1, "show": "actions"}],
     "water": [
-        {"history": 0},
-        {"history": "all", "supply": "low"},
-        {"days": 3, "supplies": [10, 30, 0]},
+        {"history": 0}, {"history": "all", "supply": "low"}, {"days": 3, "supplies": [10, 30, 0]},
         {"supply": "high", "reasks": 0},
     ],
     "dutch": [{"step_share": 0.1}, {"first_multiple": 1}],
     "bundles": [{"synergy": 2}, {"items": ["a", "b"], "most_value": 3}],
-}
+}  # fmt: skip
 
 
 def of_settings() -> Iterator[Held]:
@@ -208,13 +183,12 @@ def of_settings() -> Iterator[Held]:
 
 PERSONAS = ("urban-dwellers", "rural-home-seekers", "eco-conscious-buyers")
 MINDS: Mapping[str, Mapping[str, Any]] = {
-    "plain": {"bidding": "call"},
-    "second": {"theory_of_mind": "second", "strategy": "on"},
+    "plain": {"bidding": "call"}, "second": {"theory_of_mind": "second", "strategy": "on"},
     "words": {"theory_of_mind": "inferred", "strategy": "on", "reply": "text"},
     "dialogue": {"theory_of_mind": "second", "strategy": "fused", "context": "dialogue"},
     "placebo": {"theory_of_mind": "inferred", "placebo": "shuffled", "correct_beliefs": "model", "bidding": "call"},
     "limit": {"memory": "full", "learning": True},
-}
+}  # fmt: skip
 
 
 def of_minds() -> Iterator[Held]:

@@ -10,8 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from golden.decisions import begins_turn, decisions
-from golden.witness import Witness
+from golden.decisions import Witness, begins_turn, decisions
 from harbor._core.log.events import AnalystEvent, AuctionHeld, PublicEvent
 from harbor._core.log.log import of_type
 from harbor._core.log.log_entries import Entry, is_seen_by, plain_sentence
@@ -144,10 +143,9 @@ def page_of(folder: Path) -> Kept:
     """Return the texts of a page that do not depend on event types or line numbers."""
     head, parts = run_page(folder)
     chunks = list(parts)
-    found: Kept = {name: head[name] for name in ("game", "simulated", "seats", "viewers", "players", "notes", "parts")}
-    found["standings"] = head["standings"]
+    told = ("game", "simulated", "seats", "viewers", "players", "notes", "parts", "standings", "pictures")
+    found: Kept = {name: head[name] for name in told}
     found["places"] = [place[1:] for place in head["places"]]
-    found["pictures"] = head["pictures"]
     found["marks"] = [mark[1:] for chunk in chunks for mark in chunk["marks"]]
     found["decisions"] = [_thought(one, chunk["texts"]) for chunk in chunks for one in chunk["decisions"].values()]
     kept: Kept = json.loads(json.dumps(found, default=str))
@@ -155,14 +153,10 @@ def page_of(folder: Path) -> Kept:
 
 
 def _thought(decision: Any, texts: Sequence[str]) -> Kept:
-    calls = [
-        {
-            **{name: value for name, value in call.items() if name not in TIMED},
-            "prompt": [digest(texts[at]) for at in call["prompt"]],
-            "reply": None if call["reply"] is None else texts[call["reply"]],
-        }
-        for call in decision["calls"]
-    ]
+    calls = [{name: value for name, value in call.items() if name not in TIMED} for call in decision["calls"]]
+    for call in calls:
+        call["prompt"] = [digest(texts[at]) for at in call["prompt"]]
+        call["reply"] = None if call["reply"] is None else texts[call["reply"]]
     return {**decision, "calls": calls}
 
 

@@ -22,13 +22,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 HERE = Path(__file__).resolve().parent
+Known = dict[str, Any]
 if __name__ == "__main__":
     sys.path[0] = str(HERE.parent)
-
-from golden.comparing import differences, report  # noqa: E402
 
 
 def make(out: Path, only: str = "") -> Counter[str]:
@@ -48,14 +47,12 @@ def make(out: Path, only: str = "") -> Counter[str]:
     return counts
 
 
-def _known_metrics() -> dict[str, Any]:
+def _known_metrics() -> Known:
     path = HERE / "golden.json"
     return json.loads(path.read_text(encoding="utf-8"))["metrics"] if path.is_file() else {}
 
 
-def _held(
-    place: Path, only: str, metrics: dict[str, Any], refused: dict[str, str]
-) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _held(place: Path, only: str, metrics: Known, refused: dict[str, str]) -> Iterator[tuple[str, str, Known]]:
     """Hold the games in turn. Yield the name of each, the name of its rules, and its data."""
     from golden.games import games
     from harbor._core.basics.errors import ConfigError
@@ -70,9 +67,9 @@ def _held(
         rmtree(place / "run", ignore_errors=True)
 
 
-def _of_one(one: Any, folder: Path, metrics: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _of_one(one: Any, folder: Path, metrics: Known) -> Iterator[tuple[str, str, Known]]:
+    from golden.decisions import witnessing
     from golden.kept import kept_of, kept_of_series
-    from golden.witness import witnessing
     from harbor._games.game import game_of
     from harbor._runs.inputs import RunInputs
     from harbor._runs.run import start
@@ -111,6 +108,71 @@ def _written(told: dict[str, Any]) -> str:
 
 def _compact(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+# ---------------------------------------------------------------- comparing
+
+AROUND = 3
+"""Lines that are shown before and after the beginning of the first different one."""
+
+
+class Difference(NamedTuple):
+    """The place of a difference between two sets, and both values."""
+
+    kind: str
+    game: str
+    where: str
+    old: str
+    new: str
+
+
+def differences(old: Path, new: Path) -> Iterator[Difference]:
+    """Yield the first difference of each kind in each game, with both values if both sets have them."""
+    if (old / "full.jsonl.gz").is_file() and (new / "full.jsonl.gz").is_file():
+        yield from _of_sets(_full(old), _full(new))
+    else:
+        yield from _of_sets(json.loads(_golden(old))["games"], json.loads(_golden(new))["games"])
+
+
+def _golden(place: Path) -> str:
+    return (place / "golden.json").read_text(encoding="utf-8")
+
+
+def _full(place: Path) -> dict[str, Any]:
+    with gzip.open(place / "full.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return {one["game"]: one["kept"] for one in map(json.loads, lines)}
+
+
+def _of_sets(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Difference]:
+    for game in sorted(old.keys() | new.keys()):
+        if game not in old or game not in new:
+            yield Difference("game", game, "", *("is there" if game in one else "is missing" for one in (old, new)))
+            continue
+        for kind in sorted(old[game].keys() | new[game].keys()):
+            found = first(old[game].get(kind), new[game].get(kind))
+            if found is not None:
+                yield Difference(kind, game, *found)
+
+
+def first(old: Any, new: Any) -> tuple[str, str, str] | None:
+    """Return the first difference of two values: the number of its line, and the lines there in both."""
+    if old == new:
+        return None
+    lines = [json.dumps(one, ensure_ascii=False, indent=1).replace("\\n", "\n").splitlines() for one in (old, new)]
+    alike = zip(*lines, strict=False)
+    at = next((at for at, (one, other) in enumerate(alike) if one != other), min(map(len, lines)))
+    before, behind = ("\n".join(one[max(0, at - AROUND) : at + AROUND]) for one in lines)
+    return f"at line {at + 1}", before, behind
+
+
+def report(found: list[Difference], most: int) -> Iterator[str]:
+    """Report the number of different games for each kind, and show the first ones."""
+    for kind in sorted({one.kind for one in found}):
+        own = [one for one in found if one.kind == kind]
+        yield f"{kind}: {len(own)} games differ"
+        for one in own[:most]:
+            yield f"  {one.game} {one.where}\n    old: {one.old}\n    new: {one.new}"
+    yield "" if found else "no difference"
 
 
 def main() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Iterator
 from importlib.resources import files
@@ -16,6 +15,7 @@ from harbor._config.thinking import BUNDLES
 from harbor._core.basics.errors import ConfigError
 from harbor._core.prompts.prompts import BLANK, chosen, facts_in, unfillable
 from harbor.graphs._context.node import PROMPTS
+from support.folders import calls
 
 PAPERS = sorted(set(BUNDLES) - {"native"})
 ITEMS = [Item(name=name, start=1_000, true_value=2_000, listing="An old clock.") for name in ("Clock", "Watch")]
@@ -88,22 +88,18 @@ def auctions(bundle: str) -> Iterator[Auction]:
     elif bundle == "harbor":
         mind |= {"theory_of_mind": "second", "strategy": "on", "persona": "downsizing"}
         yield Auction(items=ITEMS, bidders=[Bidder("Ann", **mind), Bidder("Ben", rule="minimum-raise")])
-    else:
-        for game in BUNDLES[bundle].games:
-            length = {"days": 3} if game == "water" else {"runs": 2}
-            names = ("Alex", "Bob") if game == "water" else ("Ann", "Ben")
-            yield Auction(bidders=[Bidder(name, **mind) for name in names], rules={"game": game, **length})
+    for game in BUNDLES[bundle].games if bundle in ("alympics", "econarena") else ():
+        length, names = ({"days": 3}, ("Alex", "Bob")) if game == "water" else ({"runs": 2}, ("Ann", "Ben"))
+        yield Auction(bidders=[Bidder(name, **mind) for name in names], rules={"game": game, **length})
 
 
 @pytest.fixture(scope="module", params=PAPERS)
 def made(request, tmp_path_factory) -> tuple[str, list[dict[str, Any]]]:
     """Give the calls of auctions under a bundle."""
-    calls = []
-    for auction in auctions(request.param):
-        folder = tmp_path_factory.mktemp(request.param) / "run"
-        auction.run(out=folder)
-        calls += [json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines()]
-    return request.param, calls
+    folder = tmp_path_factory.mktemp(request.param)
+    for number, auction in enumerate(auctions(request.param)):
+        auction.run(out=folder / str(number))
+    return request.param, calls(folder)
 
 
 def test_each_prompt_tells_its_facts_in_the_order_of_the_paper(made):
@@ -130,32 +126,22 @@ def test_no_call_hands_over_the_least_bid_or_the_money_left(made):
 @pytest.fixture(scope="module")
 def native(tmp_path_factory) -> dict[str, list[str]]:
     """Give of each prompt of Harbor's own in the ascending auction the one that tells most."""
-    ways = [{"strategy": "on"}, {"strategy": "fused"}, {"bidding": "limit"}, {"rivals": "together"}]
-    found: dict[str, list[str]] = {}
+    folder, found = tmp_path_factory.mktemp("native"), dict[str, list[str]]()
+    ways = {"strategy": "on"}, {"strategy": "fused"}, {"bidding": "limit"}, {"rivals": "together"}
     for number, way in enumerate(ways):
-        folder = tmp_path_factory.mktemp("native") / str(number)
         mind = {"theory_of_mind": "second", "persona": "downsizing", "learning": True, **way}
-        Auction(items=ITEMS, bidders=[Bidder("Ann", **mind), Bidder("Ben", rule="minimum-raise")]).run(out=folder)
-        for call in map(json.loads, (folder / "calls.jsonl").read_text().splitlines()):
-            prompt, purpose = call["prompt"], call["purpose"]
-            if purpose not in found or told_in(prompt) > told_in(found[purpose]):
-                found[purpose] = prompt
+        bidders = [Bidder("Ann", **mind), Bidder("Ben", rule="minimum-raise")]
+        Auction(items=ITEMS, bidders=bidders).run(out=folder / str(number))
+    for call in sorted(calls(folder), key=lambda call: sum(len(facts_in(said)) for said in call["prompt"])):
+        found[call["purpose"]] = call["prompt"]
     return found
 
 
-def told_in(prompt: list[str]) -> int:
-    return sum(len(facts_in(said)) for said in prompt)
-
-
-@pytest.mark.parametrize("kind", NATIVE)
-def test_harbors_own_prompt_tells_first_what_stays_then_what_is_added_to_then_what_changes(native, kind):
-    stays, added, changes = NATIVE[kind]
-    system, asked = native[kind]
-    assert (list(facts_in(system)), list(facts_in(asked))) == (stays, [*added, *changes, "task"])
-
-
-def test_every_prompt_of_harbors_own_is_one_of_those_described(native):
+def test_harbors_own_prompts_tell_first_what_stays_then_what_is_added_to_then_what_changes(native):
     assert native.keys() == NATIVE.keys()
+    for kind, (stays, added, changes) in NATIVE.items():
+        system, asked = native[kind]
+        assert (kind, list(facts_in(system)), list(facts_in(asked))) == (kind, stays, [*added, *changes, "task"])
 
 
 TEXTS = sorted((paper, file.name) for paper in PAPERS for file in (PROMPTS / paper).iterdir())
@@ -173,22 +159,21 @@ def test_every_text_can_be_filled_with_facts_that_have_sentences(paper, name):
 def prompt_of_a_bid(folder: Path, **settings: Any) -> str:
     """Give the whole prompt of the first bid of a bidder of AucArena with other settings."""
     Auction(items=ITEMS[:1], bidders=[Bidder("Ann", protocol="aucarena", **settings)]).run(out=folder)
-    calls = map(json.loads, (folder / "calls.jsonl").read_text().splitlines())
-    return "\n".join(next(call["prompt"] for call in calls if call["purpose"] == "bid"))
+    return "\n".join(next(call["prompt"] for call in calls(folder) if call["purpose"] == "bid"))
 
 
 def test_a_setting_that_is_given_goes_before_that_of_the_bundle(tmp_path):
     as_the_paper = prompt_of_a_bid(tmp_path / "paper")
-    for wording, settings in {
-        "the starting price or a bit more": {"hints": False},
-        "come out\nahead of them": {"relative_objective": False},
-        "How to answer in plain words": {"reply": "tool"},
-        "This is a dialogue": {"context": "fresh"},
-        "The increment is": {"bounds": "told"},
-        "Go by your plan": {"planning": "none"},
-    }.items():
+    for setting, value, wording in (
+        ("hints", False, "the starting price or a bit more"),
+        ("relative_objective", False, "come out\nahead of them"),
+        ("reply", "tool", "How to answer in plain words"),
+        ("context", "fresh", "This is a dialogue"),
+        ("bounds", "told", "The increment is"),
+        ("planning", "none", "Go by your plan"),
+    ):
         assert wording in as_the_paper
-        assert wording not in prompt_of_a_bid(tmp_path / wording[:3] / next(iter(settings)), **settings)
+        assert wording not in prompt_of_a_bid(tmp_path / setting, **{setting: value})
 
 
 @pytest.mark.parametrize(("bundle", "game"), [("aucarena", "water"), ("alympics", "beauty"), ("econarena", "english")])

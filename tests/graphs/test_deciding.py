@@ -8,21 +8,16 @@ import math
 from decimal import Decimal
 from typing import Any
 
-import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.tool import tool_call
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
-from harbor import Bidder
-from harbor._core.asking.action_space import AcceptOrWait, Choice
-from harbor._core.asking.amounts import Amount, Bundle, Quantity
-from harbor._core.asking.asks import Ask
-from harbor._core.basics.actions import Accept, Answer, Bid, BundleBid, Choose, Take, Unreadable, Wait, Withdraw
-from harbor._core.log.events import Event, ModelCalled
-from harbor._core.log.thoughts import Decided, DecidedInWords
+from harbor import Bidder, SimulatedChat
+from harbor._core.basics.actions import Answer, BundleBid, Unreadable, Withdraw
 from harbor._models.calls.prompt import Prompt
-from harbor._models.simulated.chat_model import SimulatedChat
+from harbor.events import DecidedInWords, ModelCalled
+from harbor.games import Accept, AcceptOrWait, Amount, Ask, Bundle, Choice, Choose, Event, Quantity, Take, Wait
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._context.deciding import decide
 from harbor.graphs._nodes.bid import BID
@@ -56,46 +51,34 @@ MONEY = Amount(Decimal(1), Decimal(9))
 PAIR = Bundle(("A", "B"), Decimal(950))
 
 
-@pytest.mark.parametrize(
-    ("space", "values", "answer"),
-    [
+def test_a_decision_is_concluded_in_the_words_in_which_it_is_said():
+    for space, values, answer in (
         (PRICE, {"action": "accept"}, Accept()),
         (PRICE, {"action": "Wait"}, Wait()),
         (Choice(("red", "blue")), {"option": "blue"}, Choose("blue")),
         (PAIR, {"action": "bid", "items": ["B", "A"], "amount": 12.5}, BundleBid(("A", "B"), Decimal("12.5"))),
         (PAIR, {"action": "withdraw"}, Withdraw()),
         (Quantity(0, 9), {"units": 4}, Take(4)),
-    ],
-)
-def test_a_decision_is_concluded_in_the_words_in_which_it_is_said(space, values, answer):
-    given, notes, _ = decided(space, values={"reasons": "so", **values})
-    assert given == answer
-    assert notes == [DecidedInWords("Ann", "Vase", 3, 2, "so", space.say(answer))]
-    assert notes[0].audience == "bidder:Ann"
+    ):
+        given, notes, _ = decided(space, values={"reasons": "so", **values})
+        assert given == answer
+        assert notes == [DecidedInWords("Ann", "Vase", 3, 2, "so", space.say(answer))]
+        assert notes[0].audience == "bidder:Ann"
 
 
-def test_a_decision_on_an_amount_is_concluded_as_an_amount():
-    given, notes, _ = decided(MONEY, values={"reasons": "so", "action": "bid", "amount": 5})
-    assert given == Bid(Decimal(5))
-    assert notes == [Decided("Ann", "Vase", 3, 2, "so", Decimal(5))]
-
-
-@pytest.mark.parametrize(
-    ("space", "values", "why"),
-    [
+def test_a_reply_that_is_no_action_of_the_space_is_unreadable_and_is_not_repaired():
+    for space, values, why in (
         (PRICE, {"action": "withdraw"}, "accept"),
         (PRICE, {}, "action"),
         (PAIR, {"action": "bid", "amount": 5}, "at least one item"),
         (PAIR, {"action": "bid", "amount": 5, "items": ["A", "A"]}, "named twice"),
         (Quantity(0, 9), {"units": 1.5}, "units"),
         *((MONEY, {"action": "bid", **amount}, "amount") for amount in ({}, {"amount": "a lot"}, {"amount": math.nan})),
-    ],
-)
-def test_a_reply_that_is_no_action_of_the_space_is_unreadable_and_is_not_repaired(space, values, why):
-    given, notes, chat = decided(space, values={"reasons": "so", **values})
-    assert isinstance(given, Unreadable)
-    assert why in given.reason
-    assert (notes, len(chat.tools)) == ([], 1)
+    ):
+        given, notes, chat = decided(space, values={"reasons": "so", **values})
+        assert isinstance(given, Unreadable)
+        assert why in given.reason
+        assert (notes, len(chat.tools)) == ([], 1)
 
 
 def test_the_tool_that_a_model_is_given_says_what_it_can_answer():

@@ -12,28 +12,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.language_models import BaseChatModel
 
-from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat
+from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat, of_type
 from harbor._config.auction import MindSettings
-from harbor._core.asking.amounts import Amount
-from harbor._core.asking.asks import Ask, Bid, Pause, Withdraw
-from harbor._core.log.acts import Signal
-from harbor._core.log.events import BidderSeated, Event, Lot, ModelCalled, Paused
-from harbor._core.log.log import of_type
-from harbor._core.log.thoughts import Belief, Believed, Decided, Planned, Win
-from harbor._core.prompts.prompts import as_json, facts_in
+from harbor._core.asking.asks import Pause
+from harbor._core.prompts.prompts import as_json
 from harbor._games.english.events import ItemOpened, ItemSold, SaleOpened, ValueRevealed
 from harbor._games.english.thoughts import PROMPTS as ENGLISH
 from harbor._models.calls.client import ModelClient
 from harbor._models.replies.replay import RawCall
 from harbor._models.simulated.chat_model import read_facts
+from harbor.events import Belief, Believed, BidderSeated, Decided, Lot, ModelCalled, Paused, Planned, Signal, Win
+from harbor.games import Amount, Ask, Bid, Event, Withdraw
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._context.prompting import fill
 from harbor.graphs._nodes.believe import compare
 from harbor.graphs._wiring.bidder import GraphBidder
+from support.folders import calls
 from support.scripted_chat import Scripted
 from support.sold import sold
 
 LOTS = ("Lot A", "Lot B", "Lot C")
+LOT = Item(name="Lot A", start=1_000, true_value=2_000)
 
 
 class Desk:
@@ -84,11 +83,8 @@ def plan_of(*names: str, second: Any = 2) -> str:
 
 
 def belief(budget: int, profits: dict[str, int], wins: dict[str, list[tuple[str, int]]]) -> Belief:
-    return Belief(
-        Decimal(budget),
-        {name: Decimal(profit) for name, profit in profits.items()},
-        {name: tuple(Win(item, Decimal(price)) for item, price in won) for name, won in wins.items()},
-    )
+    won = {name: tuple(Win(item, Decimal(price)) for item, price in some) for name, some in wins.items()}
+    return Belief(Decimal(budget), {name: Decimal(profit) for name, profit in profits.items()}, won)
 
 
 PAPER = {"protocol": "aucarena", "reply": "tool", "context": "fresh", "facts": "json", "bounds": "told"}
@@ -105,21 +101,16 @@ def sale(number: int, model: ModelSettings, **switches: Any) -> Sequence[Any]:
 # ---------------------------------------------------------------- the nodes
 
 
-@pytest.mark.parametrize(
-    ("switches", "belief", "budget"),
-    [
+def test_replanning_reads_what_was_just_believed_unless_beliefs_are_corrected():
+    for switches, belief, budget in (
         ({"correct_beliefs": False}, lambda facts: facts["belief"], 8_500 + 100),
         (PAPER | {"correct_beliefs": False}, lambda facts: facts, 8_500 + 100),
         ({}, lambda facts: {} if "belief" in facts else facts, 8_500),
-    ],
-    ids=["native", "paper", "corrected"],
-)
-def test_replanning_reads_what_was_just_believed_unless_beliefs_are_corrected(switches, belief, budget):
-    desk = Desk(SimulatedChat(settings=Simulated(wrong_sum_rate=1)))
-    act(desk.mind(**switches), Pause("Ann", ("Lot A",)), after_lot_a())
-    prompts = {call.purpose: "\n".join(call.prompt) for call in desk.calls}
-    assert sorted(prompts) == ["believe", "replan"]
-    assert belief(read_facts(prompts["replan"]))["budget"] == budget
+    ):
+        desk = Desk(SimulatedChat(settings=Simulated(wrong_sum_rate=1)))
+        act(desk.mind(**switches), Pause("Ann", ("Lot A",)), after_lot_a())
+        assert [call.purpose for call in desk.calls] == ["believe", "replan"]
+        assert belief(read_facts("\n".join(desk.calls[1].prompt)))["budget"] == budget
 
 
 def test_nobody_replans_when_nothing_is_left():
@@ -146,22 +137,19 @@ def test_a_plan_covers_every_item_still_to_come(closed, seen, names):
     assert set(desk.of(Planned)[0].priorities) == set(names)
 
 
-@pytest.mark.parametrize(
-    ("reply", "complaint"),
-    [
+def test_a_plan_that_does_not_name_each_item_once_with_a_priority_of_one_to_three_is_sent_back():
+    for reply, complaint in (
         (plan_of("Lot A", "Lot B"), "missing items: 'Lot C'"),
         (plan_of("Lot A", "Lot B", "Lot C", "Lot X"), "unknown items: 'Lot X'"),
         (plan_of("Lot A", "Lot B", "Lot C", "Lot A"), "items named twice: 'Lot A'"),
         *((plan_of(*LOTS, second=bad), "priorities.1.priority") for bad in (0, 4, "high")),
-    ],
-)
-def test_a_plan_that_does_not_name_each_item_once_with_a_priority_of_one_to_three_is_sent_back(reply, complaint):
-    chat = Scripted(replies=[reply, plan_of(*LOTS)])
-    desk = Desk(chat)
-    act(desk.mind(), Pause("Ann"), opening())
-    assert complaint in str(chat.heard[1][-1].content)
-    assert [call.outcome for call in desk.of(ModelCalled)] == ["unreadable", "ok"]
-    assert set(desk.of(Planned)[0].priorities) == set(LOTS)
+    ):
+        chat = Scripted(replies=[reply, plan_of(*LOTS)])
+        desk = Desk(chat)
+        act(desk.mind(), Pause("Ann"), opening())
+        assert complaint in str(chat.heard[1][-1].content)
+        assert [call.outcome for call in desk.of(ModelCalled)] == ["unreadable", "ok"]
+        assert set(desk.of(Planned)[0].priorities) == set(LOTS)
 
 
 # ---------------------------------------------------------------- bid
@@ -175,34 +163,30 @@ def test_a_decision_is_written_down_with_its_reasons_and_the_amount_of_a_withdra
 
 
 def test_a_refusal_is_in_the_prompt_of_the_next_bid_alone(tmp_path):
-    items = [Item(name="Lot A", start=1_000, true_value=2_000)]
     low = ModelSettings(simulated=Simulated(low_bid_rate=1))
-    Auction(items=items, bidders=[Bidder("Ann", bidding="call")], models={"simulated": low}).run(out=tmp_path / "run")
-    calls = [json.loads(line) for line in (tmp_path / "run" / "calls.jsonl").read_text().splitlines()]
-    bids = [read_facts("\n".join(call["prompt"])) for call in calls if call["purpose"] == "bid"]
-    assert [facts.get("refused") for facts in bids] == [None, *["$900 is below the least bid of $1,000"] * 3]
+    auction = Auction(items=[LOT], bidders=[Bidder("Ann", bidding="call")], models={"simulated": low})
+    auction.run(out=tmp_path / "run")
+    made = [call["prompt"] for call in calls(tmp_path / "run") if call["purpose"] == "bid"]
+    refused = [read_facts("\n".join(prompt)).get("refused") for prompt in made]
+    assert refused == [None, *["$900 is below the least bid of $1,000"] * 3]
 
 
 # ---------------------------------------------------------------- believe
 
 
-def test_a_wrong_sum_is_counted_and_the_truth_is_held():
-    log = sale(3, ModelSettings(simulated=Simulated(wrong_sum_rate=1)))
+@pytest.mark.parametrize("corrected", [True, False])
+def test_a_wrong_sum_is_counted_and_the_truth_is_held_or_without_correction_the_error_grows(corrected):
+    log = sale(3, ModelSettings(simulated=Simulated(wrong_sum_rate=1)), correct_beliefs=corrected)
+    left = [10_000 - spent for spent in accumulate(sold.price for sold in of_type(log, ItemSold)[:2])]
+    said = [left[0] + 100, left[1] + (100 if corrected else 200)]
     believed = of_type(log, Believed)
-    left = [10_000 - price for price in accumulate(sold.price for sold in of_type(log, ItemSold)[:2])]
-    assert [(belief.errors_self, belief.errors_others) for belief in believed] == [(1, 0)] * 2
-    assert [belief.held.budget for belief in believed] == left
-    assert [belief.said.budget for belief in believed] == [right + 100 for right in left]
+    assert [(one.errors_self, one.errors_others) for one in believed] == [(1, 0)] * 2
+    assert [one.said.budget for one in believed] == said
+    assert [one.held.budget for one in believed] == (left if corrected else said)
+    assert corrected or all(one.held == one.said for one in believed)
 
 
-def test_without_correction_what_was_said_is_held_and_the_error_grows():
-    log = sale(3, ModelSettings(simulated=Simulated(wrong_sum_rate=1)), correct_beliefs=False)
-    spent = sum(sold.price for sold in of_type(log, ItemSold)[:2])
-    assert all(belief.held == belief.said for belief in of_type(log, Believed))
-    assert of_type(log, Believed)[-1].held.budget == 10_000 - spent + 200
-
-
-@pytest.mark.parametrize(("protocol", "last"), [({}, "Lot B"), (PAPER, "Lot C")], ids=["native", "paper"])
+@pytest.mark.parametrize(("protocol", "last"), [({}, "Lot B"), (PAPER, "Lot C")])
 def test_right_sums_are_no_errors_and_a_belief_after_the_last_item_is_asked_for_by_papers_alone(protocol, last):
     believed = of_type(sale(3, ModelSettings(), **protocol), Believed)
     assert believed[-1].closed == (last,)
@@ -219,19 +203,16 @@ def test_items_that_close_while_nobody_is_asked_are_believed_too():
 
 def counted(fields):
     """Count the wrong fields and all fields, about oneself and about others."""
-    return tuple(
-        tuple(sum(field.mine == mine and (which or not field.right) for field in fields) for mine in (True, False))
-        for which in (False, True)
-    )
+    both = [one for one in fields if not one.right], fields
+    return tuple((sum(one.mine for one in some), sum(not one.mine for one in some)) for some in both)
 
 
 A, B = ("Lot A", 10), ("Lot B", 20)
 TRUE = (100, {"Ann": 5, "Ben": 7}, {"Ann": [A], "Ben": [B]})
 
 
-@pytest.mark.parametrize(
-    ("said", "wrong"),
-    [
+def test_a_wrong_field_is_counted_for_whom_it_is_about():
+    for said, wrong in (
         (TRUE, (0, 0)),
         ((99, *TRUE[1:]), (1, 0)),
         ((100, {"Ann": 6, "Ben": 7}, TRUE[2]), (1, 0)),
@@ -240,12 +221,10 @@ TRUE = (100, {"Ann": 5, "Ben": 7}, {"Ann": [A], "Ben": [B]})
         ((*TRUE[:2], {"Ben": [B]}), (1, 0)),
         ((*TRUE[:2], {"Ben": [A, B]}), (1, 1)),
         ((*TRUE[:2], TRUE[2] | {"Eve": [("x", 1)]}), (0, 1)),
-    ],
-)
-def test_a_wrong_field_is_counted_for_whom_it_is_about(said, wrong):
-    found = counted(compare(belief(*said), belief(*TRUE), "Ann"))
-    assert found[0] == wrong
-    assert said != TRUE or found[1] == (3, 2)
+    ):
+        found = counted(compare(belief(*said), belief(*TRUE), "Ann"))
+        assert found[0] == wrong
+        assert said != TRUE or found[1] == (3, 2)
 
 
 def test_bidder_1_is_not_bidder_10():
@@ -271,12 +250,9 @@ def test_all_calls_begin_with_the_rules_and_with_what_never_changes():
     desk = Desk()
     for wanted, seen in ((Pause("Ann"), opening()), (ask(), opening()), (Pause("Ann", ("Lot A",)), after_lot_a())):
         act(desk.mind(), wanted, seen)
-    ((told,), rest) = {call.prompt[0] for call in desk.calls}, len(desk.calls)
-    assert rest == 4
+    (told,) = {call.prompt[0] for call in desk.calls}
+    assert len(desk.calls) == 4
     assert told.startswith((ENGLISH / "system.md").read_text().partition("\n[if relative_objective]")[0])
-    assert facts_in(told).keys() == {
-        "rules", "bidders", "all_items", "initial_budget", "you", "objective", "give_reasons",
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -13,46 +12,37 @@ from typing import Any
 
 import pytest
 
-from harbor import Auction, Bidder, Item, Result
-from harbor._config.auction import Simulated
-from harbor._config.models import ModelSettings
-from harbor._core.log.events import LotClosed
-from harbor._core.log.log import of_type
-from harbor._core.log.thoughts import Believed
+from harbor import Auction, Bidder, Item, ModelSettings, Result, Simulated, of_type
 from harbor._games.english.all_rivals import retold
-from harbor._games.english.events import ItemSold
 from harbor._games.english.facts import SHOWN
 from harbor._games.english.thought_facts import LISTED, PAGE
 from harbor._models.simulated.chat_model import read_facts
+from harbor.events import Believed, ItemSold, LotClosed
+from support.folders import calls
 
 NAMES = ("Ann", "Ben", "Cho")
-USUAL = Simulated()
+WRONG = Simulated(wrong_sum_rate=1.0)
+UNCORRECTED: dict[str, Any] = {"correct_beliefs": "none", "theory_of_mind": "inferred", "simulated": WRONG}
 PAPER = {"protocol": "aucarena", "reply": "tool", "context": "fresh", "facts": "json", "correct_beliefs": "house"}
 """The prompts of a paper, which list items in another way."""
 
 
 @cache
-def held(
-    items: int, reveal: str = "true value", simulated: Simulated = USUAL, **mind: Any
-) -> tuple[Result, tuple[dict[str, Any], ...]]:
+def held(items: int, simulated: Simulated | None = None, **mind: Any) -> tuple[Result, tuple[dict[str, Any], ...]]:
     """Hold a sale to bidders with money for a part of it; give it and its calls."""
-    lots = [
-        Item(name=f"Lot {n}", start=1_000 + 500 * (n % 7 % 5), true_value=2_000 + 1_000 * (n % 7 % 5))
-        for n in range(1, items + 1)
-    ]
+    grades = [(number, number % 7 % 5) for number in range(1, items + 1)]
+    lots = [Item(name=f"Lot {n}", start=1_000 + 500 * one, true_value=2_000 + 1_000 * one) for n, one in grades]
     bidders = [Bidder(name, budget=700 * items, **mind) for name in NAMES]
+    models = {"simulated": ModelSettings(use="simulated", simulated=simulated or Simulated())}
     with TemporaryDirectory() as folder:
-        models = {"simulated": ModelSettings(use="simulated", simulated=simulated)}
-        auction = Auction(seed=3, items=lots, bidders=bidders, models=models, rules={"reveal": reveal})
-        result = auction.run(out=Path(folder, "run"))
-        lines = Path(folder, "run", "calls.jsonl").read_text().splitlines()
-    return result, tuple(json.loads(line) for line in lines)
+        result = Auction(seed=3, items=lots, bidders=bidders, models=models).run(out=Path(folder, "run"))
+        return result, tuple(calls(Path(folder)))
 
 
 def tokens(items: int) -> dict[str, float]:
-    calls = held(items)[1]
-    found = {one: mean(call["input_tokens"] for call in calls if call["purpose"] == one) for one in ("limit", "replan")}
-    return found | {"all": mean(call["input_tokens"] for call in calls)}
+    made = held(items)[1]
+    found = {one: mean(call["input_tokens"] for call in made if call["purpose"] == one) for one in ("limit", "replan")}
+    return found | {"all": mean(call["input_tokens"] for call in made)}
 
 
 @pytest.mark.studies
@@ -88,24 +78,21 @@ def test_what_is_listed_and_what_is_summed_up_make_all_the_items():
     for facts in told(45):
         earlier = facts.get("earlier_results", {"number": 0, "estimates": 0})
         later = facts.get("later_items", {"number": 0, "estimate_total": 0})
-        number = earlier["number"] + len(facts["all_items"]) + later["number"]
+        assert earlier["number"] + len(facts["all_items"]) + later["number"] == 45
         estimates = sum(item["estimate"] for item in facts["all_items"])
-        seen.add((facts["you"], number, earlier["estimates"] + estimates + later["estimate_total"]))
-    assert {number for _, number, _ in seen} == {45}
+        seen.add((facts["you"], earlier["estimates"] + estimates + later["estimate_total"]))
     assert len(seen) == len(NAMES)
 
 
 def test_the_built_in_model_works_out_the_mean_estimate_of_all_items_from_every_page():
-    facts = [one for one in told(45, reveal="price") if one["task"] in ("plan", "replan", "bid")]
-    for you in NAMES:
-        worked_out = retold(lambda known, *_: dict(known))
-        means = {worked_out(one, Simulated(), Random(0))["mean_estimate"] for one in facts if one["you"] == you}
-        assert len(means) == 1
+    work_out, means = retold(lambda known, *_: dict(known)), set()
+    for facts in (one for one in told(45) if one["task"] in ("plan", "replan", "bid")):
+        means.add((facts["you"], work_out(facts, Simulated(), Random(0))["mean_estimate"]))
+    assert len(means) == len(NAMES)
 
 
 def test_who_is_not_corrected_is_told_of_earlier_items_and_of_rivals_money_by_its_own_account_alone():
-    wrong = Simulated(wrong_sum_rate=1.0)
-    asked = told(25 + PAGE, correct_beliefs="none", theory_of_mind="inferred", simulated=wrong)
+    asked = told(25 + PAGE, **UNCORRECTED)
     earlier = [facts["earlier_results"] for facts in asked if "earlier_results" in facts]
     assert {*map(frozenset, earlier)} == {frozenset({"number", "estimates"})}
     replans = [facts for facts in asked if facts["task"] == "replan" and "rivals" in facts and "belief" in facts]
@@ -120,16 +107,13 @@ def test_who_is_not_corrected_is_told_of_earlier_items_and_of_rivals_money_by_it
 
 def test_what_a_paper_lists_and_what_it_sums_up_make_all_the_items_to_come():
     seen = set()
-    for facts in told(25, **PAPER):
-        if "items" in facts:
-            later = facts.get("later_items", {"number": 0, "start_total": 0, "estimate_total": 0})
-            finished = int(facts["items"][0]["item"].removeprefix("Lot ")) - 1
-            number = finished + len(facts["items"]) + later["number"]
-            estimates = sum(item["estimate"] for item in facts["items"]) + later["estimate_total"]
-            seen.add((facts["you"], finished, number, estimates))
-    assert {number for _, _, number, _ in seen} == {25}
-    left = sorted((you, finished, estimates) for you, finished, _, estimates in seen)
-    assert all(one[2] > other[2] for one, other in pairwise(left) if one[0] == other[0])
+    for facts in (one for one in told(25, **PAPER) if "items" in one):
+        later = facts.get("later_items", {"number": 0, "start_total": 0, "estimate_total": 0})
+        finished = int(facts["items"][0]["item"].removeprefix("Lot ")) - 1
+        assert finished + len(facts["items"]) + later["number"] == 25
+        estimates = sum(item["estimate"] for item in facts["items"]) + later["estimate_total"]
+        seen.add((facts["you"], finished, estimates))
+    assert all(one[2] > other[2] for one, other in pairwise(sorted(seen)) if one[0] == other[0])
 
 
 def test_the_list_of_items_goes_on_after_every_ten_and_has_the_ten_before_and_its_plan_a_priority_for_what_is_up():
@@ -163,7 +147,7 @@ def sold_up_to(last: str, result: Result) -> set[str]:
 
 @pytest.mark.parametrize("corrected", [True, False])
 def test_wins_that_a_prompt_sums_up_are_neither_asked_for_nor_counted_and_are_kept(corrected):
-    result = held(45, **({} if corrected else {"correct_beliefs": False}))[0]
+    result = (held(45) if corrected else held(25 + PAGE, **UNCORRECTED))[0]
     last = [event for event in of_type(result.log, Believed) if event.bidder == "Ann"][-1]
     if corrected:
         assert last.errors_self == last.errors_others == 0

@@ -7,6 +7,7 @@ import json
 import sys
 import warnings
 from collections import Counter
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import cache
 from importlib import import_module
@@ -17,50 +18,26 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from harbor import Auction, Bidder, houses, resume, run_series, use
+from harbor import Auction, Bidder, SimulatedChat, houses, of_type, resume, run_series, use
 from harbor._audit.auditing import audited
-from harbor._config.auction import AuctionConfig, MemorySettings, Series
-from harbor._core.asking.asks import Bid
-from harbor._core.basics.errors import CodeError, ConfigError
-from harbor._core.log.acts import HOUSE, Acted, Allocated, Paid
-from harbor._core.log.events import (
-    AuctionHeld,
-    BiddersAsked,
-    Event,
-    LotClosed,
-    ModelCalled,
-    PrivateEvent,
-    PublicEvent,
-    SeatFailed,
-    ThoughtFailed,
-    WorthTold,
-)
-from harbor._core.log.log import of_type
-from harbor._core.log.log_entries import Entry
-from harbor._core.log.thoughts import (
-    Believed,
-    Decided,
-    DecidedInWords,
-    Expected,
-    Learned,
-    Mirrored,
-    Planned,
-    Predicted,
-    Profiled,
-    Recalled,
-    Remembered,
-    Strategized,
-)
-from harbor._games.bidder_view import View
+from harbor._config.auction import MemorySettings, Series, check
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.acts import Acted, Allocated
+from harbor._core.log.events import AuctionHeld, BiddersAsked, ModelCalled, PrivateEvent, PublicEvent, WorthTold
+from harbor._core.log.thoughts import Believed, Decided, DecidedInWords, Expected, Learned, Mirrored, Profiled, Recalled
 from harbor._games.water.rules import DayClosed
 from harbor._models.simulated.chat_model import read_facts
-from harbor.graphs import ThoughtNode
-from harbor.personas._catalog.traits import foremost, shares
+from harbor._runs.resolve import resolve
+from harbor.events import HOUSE, LotClosed, Paid, Planned, Predicted, Remembered, SeatFailed, Strategized, ThoughtFailed
+from harbor.games import AuctionConfig, Bid, Entry, Event
+from harbor.graphs import ThoughtNode, View
+from harbor.graphs._nodes.profile import PROFILE
+from harbor.personas._catalog.traits import foremost, in_percent, shares
 from harbor.testing._playing import equal
-from support.cases import crossed, some
-from support.folders import ROOT, halve
+from support.asked import LARGE_STEPS
+from support.cases import crossed
+from support.folders import ROOT, calls, halve
 from support.plugins import forgetting_modules, remembering
-from support.thoughts import thought
 
 NAMES = ("Ann", "Ben", "Cho")
 
@@ -80,21 +57,28 @@ class Mused(PrivateEvent):
 
 RESIDENTS = {name: {"need": 9, "salary": 100} for name in NAMES}
 GAMES: dict[str, dict[str, Any]] = {
-    "english": {"items": houses(2, 1)},
+    "english": {"items": houses(2, 1), "rules": LARGE_STEPS},
     "second-price": {"rules": {"game": "second-price", "runs": 2}},
     "first-price": {"rules": {"game": "first-price", "runs": 2}},
-    "english-private": {"rules": {"game": "english-private", "runs": 2}},
+    "english-private": {"rules": {"game": "english-private", "runs": 2, "step_share": 0.3}},
     "water": {"rules": {"game": "water", "days": 3, "residents": RESIDENTS}},
     "beauty": {"rules": {"game": "beauty", "runs": 2}},
     "dutch": {"rules": {"game": "dutch"}, "items": houses(2, 1)},
     "bundles": {"rules": {"game": "bundles", "items": ["north", "east"]}},
 }
-WHOLE = {"theory_of_mind": "second", "strategy": "on", "memory": "full", "learning": True}
 EVENTS: dict[str, tuple[type[Event], ...]] = {
     "recall": (Recalled,), "plan": (Planned,), "profile": (Profiled,), "mirror": (Mirrored,), "predict": (Predicted,),
     "strategize": (Strategized,), "bid": (Decided, DecidedInWords), "believe": (Believed, Expected),
     "learn": (Learned,), "remember": (Remembered,),
 }  # fmt: skip
+LONG: dict[str, dict[str, Any]] = {  # so that profiles go on from what they were
+    "english": {"items": houses(3, 1), "rules": LARGE_STEPS},
+    "second-price": {"rules": {"game": "second-price", "runs": 4}},
+    "first-price": {"rules": {"game": "first-price", "runs": 3, "show": "actions and values"}},
+    "water": {"rules": {"game": "water", "days": 5, "residents": RESIDENTS}},
+}
+SECOND = {"theory_of_mind": "second", "strategy": "on"}
+WHOLE = {**SECOND, "memory": "full", "learning": True}
 LEFT_OUT = {  # what switches each node off, and which nodes go with it
     "recall": ({"memory": "none"}, {"recall"}),
     "plan": ({"planning": "none"}, {"plan"}),
@@ -121,10 +105,10 @@ def packages(monkeypatch):
         yield
 
 
-def game(name: str, seed: int = 1, **mind: Any) -> Auction:
+def game(name: str, games: Mapping[str, Any] = GAMES, **mind: Any) -> Auction:
     """A game of one mind and two that only bid."""
     plain = [Bidder(one, planning="none", believe=False) for one in NAMES[1:]]
-    return Auction(bidders=[Bidder("Ann", **{"bidding": "call", **mind}), *plain], seed=seed, **GAMES[name])
+    return Auction(bidders=[Bidder("Ann", **{"bidding": "call", **mind}), *plain], seed=1, **games[name])
 
 
 def had(log: list[Entry]) -> set[str]:
@@ -135,8 +119,12 @@ def had(log: list[Entry]) -> set[str]:
 
 def prompts(folder: Path) -> list[tuple[str, dict[str, Any]]]:
     """The tasks and the facts of Ann's prompts."""
-    calls = [json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines()]
-    return [(call["purpose"], read_facts("\n".join(call["prompt"]))) for call in calls if call["bidder"] == "Ann"]
+    asked = [call for call in calls(folder) if call["bidder"] == "Ann"]
+    return [(call["purpose"], read_facts("\n".join(call["prompt"]))) for call in asked]
+
+
+def failed(log: list[Entry]) -> list[Event]:
+    return [*of_type(log, SeatFailed), *of_type(log, ThoughtFailed)]
 
 
 # ---------------------------------------------------------------- every thought, everywhere
@@ -144,14 +132,14 @@ def prompts(folder: Path) -> list[tuple[str, dict[str, Any]]]:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """Finished games of a whole mind, by name, each held once: log and folder."""
+    """Finished games of a whole mind, each held once: log and folder."""
 
     @cache
-    def held(name: str) -> tuple[list[Entry], Path]:
+    def held(name: str, rivals: str = "apart") -> tuple[list[Entry], Path]:
         folder = tmp_path_factory.mktemp("whole") / "run"
         with warnings.catch_warnings():
             warnings.filterwarnings("error", message=".* shows nothing of what they do")
-            return game(name, **WHOLE).run(out=folder).log, folder
+            return game(name, rivals=rivals, **WHOLE).run(out=folder).log, folder
 
     return held
 
@@ -159,7 +147,7 @@ def whole(tmp_path_factory):
 @pytest.mark.parametrize("name", GAMES)
 def test_a_whole_mind_has_every_thought_in_every_game_and_tells_later_thoughts_what_it_found_out_of_rivals(name, whole):
     log, folder = whole(name)
-    assert not of_type(log, SeatFailed) + of_type(log, ThoughtFailed)
+    assert not failed(log)
     assert had(log) == EVENTS.keys() - UNEXPECTED.get(name, set())
     later = [facts for _, facts in prompts(folder) if facts.get("profiles") or facts.get("rivals")]
     assert any("truthful" in json.dumps(facts) or "catalog" in facts for facts in later)
@@ -169,7 +157,7 @@ def test_a_whole_mind_has_every_thought_in_every_game_and_tells_later_thoughts_w
 def test_a_thought_that_is_left_out_is_not_had_and_the_others_are(name, left_out):
     settings, gone = LEFT_OUT[left_out]
     log = game(name, **WHOLE | settings).run().log
-    assert not of_type(log, SeatFailed) + of_type(log, ThoughtFailed)
+    assert not failed(log)
     assert had(log) == EVENTS.keys() - gone - UNEXPECTED.get(name, set())
 
 
@@ -184,34 +172,159 @@ def test_forecasts_are_told_of_what_is_coming_alone_and_after_the_last_run_no_ne
 
 @pytest.mark.parametrize("name", GAMES)
 def test_nobody_else_is_told_what_a_mind_found_out(name, whole):
-    calls = [json.loads(line) for line in (whole(name)[1] / "calls.jsonl").read_text().splitlines()]
-    others = "".join("".join(call["prompt"]) for call in calls if call["bidder"] != "Ann")
+    others = "".join("".join(call["prompt"]) for call in calls(whole(name)[1]) if call["bidder"] != "Ann")
     assert others
     notes, facts = {"profiles", "profiles_of_you", "interests", "memories"}, {"catalog", "shares", "shares_of_you"}
     assert not [fact for fact in notes | facts | {"forecasts"} if f'"{fact}":' in others]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", some(["second-price", "first-price", "water", "beauty"], ["second-price", "water"]))
-def test_nothing_crosses_between_whole_minds_of_any_game(name):
-    auction = game(name, theory_of_mind="second", strategy="on")
-    found = audited(auction, ("thoughts", "bid", "value"))
-    assert found.leaks == []
+@pytest.mark.parametrize(
+    ("name", "rivals"), crossed(["second-price", "first-price", "water", "beauty"], ["apart", "together"])
+)
+def test_nothing_crosses_between_whole_minds_of_any_game(name, rivals):
+    assert audited(game(name, rivals=rivals, **SECOND), ("thoughts", "bid", "value")).leaks == []
 
 
-@pytest.mark.parametrize("name", some([one for one in GAMES if one not in ("dutch", "bundles")], ["english", "beauty"]))
-def test_a_run_that_was_killed_in_the_middle_resumes_with_all_thoughts(name, whole, tmp_path):
-    log, folder = whole(name)
+@pytest.mark.parametrize(("name", "rivals"), [("english", "together"), ("beauty", "apart"), ("water", "together")])
+def test_a_run_that_was_killed_in_the_middle_resumes_with_all_thoughts(name, rivals, whole, tmp_path):
+    log, folder = whole(name, rivals)
     copytree(folder, tmp_path / "run")
     halve(tmp_path / "run/events.jsonl")
-    again = resume(tmp_path / "run").log
-    assert again[0].event == log[0].event
-    equal(log, again)
+    equal(log, resume(tmp_path / "run").log)
 
 
 def calls_of(log: list[Entry]) -> Counter[str]:
     """How often Ann's model was asked for each thought."""
     return Counter(call.purpose for call in of_type(log, ModelCalled) if call.bidder == "Ann")
+
+
+# ---------------------------------------------------------------- all rivals in one call
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_one_call_takes_the_place_of_those_for_each_rival_and_comes_to_the_same_profiles_and_decisions(name):
+    logs = [game(name, LONG, rivals=rivals, **SECOND).run().log for rivals in ("apart", "together")]
+    apart, together = map(calls_of, logs)
+    times = together["rivals"]
+    assert (together["profile"], together["mirror"], together["predict"]) == (0, 0, 1)
+    assert (apart["profile"], apart["mirror"], apart["predict"]) == (2 * times, times, 1 + times)
+    assert not failed(logs[1])
+    for kind in (Profiled, Mirrored):
+        found, wanted = ({(one.rival, one.closed): one for one in of_type(log, kind)} for log in reversed(logs))
+        assert found.keys() == wanted.keys() != set()
+        for name, one in found.items():
+            assert (one.weights, one.repaired) == (pytest.approx(wanted[name].weights, abs=0.01), 0), name
+    for kind in (Predicted, Decided):
+        assert of_type(logs[1], kind) == of_type(logs[0], kind) != []
+
+
+@pytest.mark.parametrize("name", ["dutch", "bundles"])
+def test_all_rivals_are_judged_at_once_in_games_of_strangers(name):
+    log = game(name, rivals="together", **SECOND).run().log
+    assert calls_of(log)["rivals"] == len({one.closed for one in of_type(log, Profiled)}) > 0
+    assert not failed(log)
+
+
+INFERRED, SILENT = {"theory_of_mind": "inferred"}, {"predict": False}
+
+
+USES = (INFERRED, {Profiled, Predicted}), (SILENT, {Profiled, Mirrored}), (INFERRED | SILENT, {Profiled})
+
+
+@pytest.mark.parametrize(("mind", "made"), USES)
+def test_a_mind_is_asked_for_what_it_has_a_use_for_alone(mind, made):
+    log = game("second-price", rivals="together", **SECOND | mind).run().log
+    assert {kind for kind in (Profiled, Mirrored, Predicted) if of_type(log, kind)} == made
+
+
+def test_after_the_last_item_profiles_that_are_judged_are_asked_for_and_no_forecasts(tmp_path):
+    bidders = [Bidder("Ann", rivals="together", **SECOND), Bidder("Ben", persona="downsizing")]
+    log = Auction(items=houses(2, 1), bidders=bidders).run(out=tmp_path / "run").log
+    first, last = ("\n".join(call["prompt"]) for call in calls(tmp_path / "run") if call["purpose"] == "rivals")
+    assert ["next_item" in read_facts(text) for text in (first, last)] == [True, False]
+    assert ["Forecast also" in text for text in (first, last)] == [True, False]
+    assert (len(of_type(log, Profiled)), len(of_type(log, Mirrored)), len(of_type(log, Predicted))) == (2, 1, 2)
+
+
+def test_a_placebo_takes_the_place_of_profiles_that_nothing_is_predicted_by(tmp_path):
+    mind = {"rivals": "together", "predict": False, "placebo": "blank"}
+    log = game("second-price", LONG, **SECOND | mind).run(out=tmp_path / "run").log
+    told = dict(prompts(tmp_path / "run"))
+    assert told["strategize"]["profiles"] == {"Ben": {}, "Cho": {}}
+    assert all(row["shares"] for row in told["rivals"]["rivals"])
+    assert of_type(log, Profiled)
+
+
+class Changed(SimulatedChat):
+    """Changes what it says of the rivals, so many times."""
+
+    change: Callable[[list[dict[str, Any]]], object]
+    times: int
+
+    def _answer(self, messages: Any, tools: Any) -> Any:
+        result = super()._answer(messages, tools)
+        for call in result.generations[0].message.tool_calls:  # type: ignore[attr-defined]
+            if "rivals" in call["args"] and self.times:
+                self.change(call["args"]["rivals"])
+                self.times -= 1
+        return result
+
+
+def with_replies(change: Callable[[list[dict[str, Any]]], object], times: int, items: int = 2, **run: Any) -> Any:
+    others = [Bidder(name, rule="minimum-raise") for name in ("Ben", "Cho")]
+    ann = Bidder("Ann", model="mine", rivals="together", planning="none", **SECOND)
+    auction = Auction(items=houses(items, 5), bidders=[ann, *others], failed_calls="play on")
+    return auction.run(models={"mine": Changed(change=change, times=times)}, **run).log
+
+
+@pytest.mark.parametrize("field", ["limit", "interest", "shares_of_you"])
+def test_a_reply_that_lacks_something_of_a_rival_is_sent_back(field, tmp_path):
+    log = with_replies(lambda rivals: rivals[-1].pop(field), times=1, out=tmp_path / "run")
+    wrong, right = [call for call in calls(tmp_path / "run") if call["purpose"] == "rivals"]
+    assert (wrong["outcome"], right["outcome"]) == ("unreadable", "ok")
+    assert f"missing {field} of 'Cho'" in str((wrong, right))
+    assert len(of_type(log, Profiled)) == 2
+
+
+def test_shares_that_do_not_add_up_are_scaled_and_marked():
+    def half(rivals: list[dict[str, Any]]) -> None:
+        rivals[0]["shares"] = [{"persona": "downsizing", "share": 30}, {"persona": "urban-dwellers", "share": 10}]
+
+    ben, cho = of_type(with_replies(half, times=9), Profiled)
+    assert in_percent(ben.weights, ben.weights) == {"downsizing": 75.0, "urban-dwellers": 25.0}
+    assert (ben.repaired, cho.repaired) == (1, 0)
+
+
+def test_what_failed_after_one_item_is_asked_again_after_the_next_with_both_items(tmp_path):
+    log = with_replies(list.pop, times=3, items=3, out=tmp_path / "run")  # the first call, and its repairs
+    first, second = list(dict.fromkeys(one.item for one in of_type(log, Decided)))[:2]
+    asked = [facts for task, facts in prompts(tmp_path / "run") if task == "rivals"]
+    assert [[row["item"] for row in facts["bidding"]] for facts in asked] == [[first]] * 3 + [[first, second]]
+    [failure] = of_type(log, ThoughtFailed)
+    assert (failure.purpose, "missing names: 'Cho'" in failure.detail) == ("rivals", True)
+    assert [(one.rival, one.closed) for one in of_type(log, Profiled)] == [("Ben", second), ("Cho", second)]
+
+
+def test_rivals_together_is_refused_where_nobody_reads_it():
+    for mind, said in (
+        ({}, "rivals 'together' asks for all profiles in one call, and theory_of_mind 'none' asks for none; set it to"),
+        ({"theory_of_mind": "true"}, "and theory_of_mind 'true' asks for none; set it to 'inferred' or 'second', or"),
+        ({"theory_of_mind": "second", "protocol": "harbor"}, "and protocol 'harbor' for weights one by one; drop one"),
+        ({"theory_of_mind": "inferred", "placebo": "blank"}, "before placebo 'blank' can take the place of the"),
+    ):
+        with pytest.raises(ConfigError) as refused:
+            check(AuctionConfig, {"bidders": [{"name": "Ann", "rivals": "together", **mind}]}, "a file")
+        assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("step", ["profile", "predict"])
+def test_a_thought_of_ones_own_at_a_step_of_the_one_call_is_refused(step):
+    use(dataclasses.replace(PROFILE, name="guess", step=step, keeps="profile", adapt=lambda node, _: node))
+    resolve(game("second-price", nodes=("guess",), **SECOND))
+    said = f"node 'guess' takes the step {step!r}, which rivals 'together' has in its one call; set rivals to 'apart'"
+    with pytest.raises(ConfigError, match=f"bidder 'Ann': {said}"):
+        resolve(game("second-price", nodes=("guess",), rivals="together", **SECOND))
 
 
 # ---------------------------------------------------------------- what rivals are like
@@ -224,28 +337,25 @@ def planted(seed: int, rules: dict[str, Any], **mind: Any) -> Auction:
     """A mind that profiles three rivals, each of another type."""
     quiet: dict[str, Any] = {"planning": "none", "believe": False}
     rivals = [Bidder(name, persona=kind, **quiet) for name, kind in TYPES.items()]
-    return Auction(bidders=[Bidder("Ann", theory_of_mind="inferred", **quiet, **mind), *rivals], rules=rules, seed=seed)
+    ann = Bidder("Ann", **{"theory_of_mind": "inferred", **quiet, **mind})
+    return Auction(bidders=[ann, *rivals], rules={"game": "second-price", **rules}, seed=seed)
 
 
 def test_shown_values_tell_the_types_at_once():
-    log = planted(3, {"game": "second-price", "runs": 2, "show": "actions and values"}).run().log
+    log = planted(3, {"runs": 2, "show": "actions and values"}).run().log
     assert {one.rival: foremost(one.weights) for one in of_type(log, Profiled)} == TYPES
 
 
 def test_true_types_are_told_where_a_bidder_is_to_know_them(tmp_path):
-    auction = planted(1, {"game": "second-price", "runs": 2}, predict=True)
-    bidders = [auction.bidders[0].model_copy(update={"theory_of_mind": "true"}), *auction.bidders[1:]]
-    log = auction.model_copy(update={"bidders": tuple(bidders)}).run(out=tmp_path / "run").log
-    assert not of_type(log, Profiled)
+    assert not of_type(planted(1, {"runs": 2}, theory_of_mind="true").run(out=tmp_path / "run").log, Profiled)
     told = next(facts["profiles"] for task, facts in prompts(tmp_path / "run") if task == "predict")
     assert {name: foremost(weights) for name, weights in told.items()} == TYPES
 
 
 def test_profiles_stay_uniform_where_nothing_is_shown_and_a_warning_says_so_before():
     with pytest.warns(UserWarning, match="Ann profiles rivals, and the game 'second-price' shows nothing"):
-        log = planted(1, {"game": "second-price", "runs": 3, "show": "nothing"}).run().log
-    for one in of_type(log, Profiled):
-        assert set(shares(one.weights, one.weights).values()) == {1 / 3}
+        log = planted(1, {"runs": 3, "show": "nothing"}).run().log
+    assert {share for one in of_type(log, Profiled) for share in shares(one.weights, one.weights).values()} == {1 / 3}
 
 
 # ---------------------------------------------------------------- memories
@@ -278,13 +388,13 @@ def test_a_game_that_is_named_by_reference_remembers_under_its_name():
 
 
 def test_a_series_of_any_game_ranks_by_outcomes_and_one_that_tells_no_profits_has_no_ranks():
-    def series(**rules: Any) -> Any:
-        return run_series(AuctionConfig(bidders=(Bidder("Ann"), Bidder("Ben")), rules=rules, series=Series(auctions=2)))
-
-    held = of_type(series(game="first-price", runs=2).log, AuctionHeld)
-    assert [(one.auction, set(one.ranks)) for one in held] == [(1, {"Ann", "Ben"}), (2, {"Ann", "Ben"})]
-    residents = {name: {"need": 9, "salary": 100} for name in ("Ann", "Ben")}
-    assert series(game="water", days=2, residents=residents).metrics().mean_ranks == {}
+    first_price, water = (
+        run_series(AuctionConfig(bidders=game(name).bidders, series=Series(auctions=2), **GAMES[name]))
+        for name in ("first-price", "water")
+    )
+    ranks = [(one.auction, set(one.ranks)) for one in of_type(first_price.log, AuctionHeld)]
+    assert ranks == [(1, {*NAMES}), (2, {*NAMES})]
+    assert water.metrics().mean_ranks == {}
 
 
 def test_whoever_is_out_of_the_game_is_neither_profiled_nor_predicted():
@@ -355,13 +465,10 @@ def test_a_series_of_a_game_without_outcomes_is_refused():
     [
         ("beauty", {"theory_of_mind": "inferred"}, {"profile_over": ("level-1", "downsizing")},
          "profile_over 'downsizing' is no type of the game 'beauty', which has 'level-0'"),
-        ("second-price", {"bidding": "limit"}, {},
-         "bidder 'Ann': the game 'second-price' has no words for the node 'limit'; drop bidding 'limit'"),
         ("second-price", {"strategy": "fused"}, {},
          "bidder 'Ann': the game 'second-price' has no words for the node 'fused'; drop strategy 'fused'"),
         ("english", {"memory": "list"}, {"memory": MemorySettings(games=("watr",))}, "unknown game 'watr'; did"),
     ],
-    ids=["type", "limit", "fused", "game to recall"],
 )  # fmt: skip
 def test_what_a_game_has_no_type_no_words_and_no_name_for_is_refused(name, mind, changes, said):
     with pytest.raises(ConfigError) as refused:
@@ -370,8 +477,7 @@ def test_what_a_game_has_no_type_no_words_and_no_name_for_is_refused(name, mind,
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("name", ["english", "beauty"])
-def test_a_node_that_runs_itself_is_asked_under_its_own_name_whatever_its_prompt_is_called(name, tmp_path):
+def test_a_node_that_runs_itself_is_asked_under_its_own_name_whatever_its_prompt_is_called(tmp_path):
     prompt = tmp_path / "another_name.md"
     prompt.write_text("Say what you think of `game_so_far`.\n\n<facts>\n${facts}\n</facts>\n")
 
@@ -385,17 +491,6 @@ def test_a_node_that_runs_itself_is_asked_under_its_own_name_whatever_its_prompt
         answer=lambda facts, settings, chance: {"text": f"after {facts['game_so_far']}"},  # noqa: ARG005
     )  # fmt: skip
     use(node)
-    log = game(name, nodes=("muse",)).run().log
+    log = game("beauty", nodes=("muse",)).run().log
     assert [one.text for one in of_type(log, Mused)] == ["after 1", "after 2"]
     assert calls_of(log)["muse"] == 2
-
-
-def test_a_fact_that_a_game_does_not_tell_is_named_with_the_game_and_the_node(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    facts = "lambda view: {'item': view.coming[0].name, 'price': view.results[-1].price}"
-    with pytest.raises(CodeError) as refused:
-        game("beauty", nodes=(thought(tmp_path, "lacking_thought", facts=facts),)).run()
-    assert "\n" not in str(refused.value)
-    for part in ("bidder 'Ann'", "node 'reflect'", "game 'beauty'", "tuple index out of range"):
-        assert part in str(refused.value)

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -13,24 +14,19 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.tool import tool_call
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from harbor import Auction, Bidder, ModelSettings, resume
-from harbor._config.auction import AuctionConfig
+from harbor import Auction, Bidder, ModelSettings, SimulatedChat, of_type, resume
 from harbor._config.thinking import BUNDLES
-from harbor._core.basics.actions import Bid, Withdraw
 from harbor._core.basics.errors import ConfigError, Unanswered
-from harbor._core.log.acts import Acted, ActedSealed
-from harbor._core.log.events import Event, ModelCalled
-from harbor._core.log.log import of_type
-from harbor._core.log.thoughts import Decided, Expected, Stated
 from harbor._core.prompts.prompts import explains
-from harbor._models.simulated.chat_model import SimulatedChat
 from harbor._runs.resolve import resolve
 from harbor.evaluation._metrics.measurement import measure
 from harbor.evaluation._rating.transcript import transcript
+from harbor.events import Acted, ActedSealed, Decided, Expected, ModelCalled, Stated
+from harbor.games import AuctionConfig, Bid, Event, Withdraw
 from harbor.graphs._context.node import PROMPTS
 from harbor.testing._playing import equal
 from support.cases import crossed
-from support.folders import halved
+from support.folders import calls, halved
 from support.formats import FORMATS, SEED, spoken
 from support.providers import provider
 
@@ -56,10 +52,6 @@ def held(game: str, mind: dict[str, Any], out: Path | None = None, models: Any =
     return Auction(bidders=bidders, rules=rules, seed=SEED, models=models or {}).run(out=out)
 
 
-def calls_in(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines()]
-
-
 def thought(run: Any) -> list[Event]:
     """What was decided, said and expected, without reasons: where a tool is called nothing is said before it."""
     found = [entry.event for entry in run.log if isinstance(entry.event, CONCLUDED)]
@@ -75,11 +67,11 @@ def test_a_form_has_the_keys_of_the_paper_in_its_order_and_its_prompt_explains_t
     every = {key for keys in KEYS[game] for key in keys}
     for thoughtful in (False, True):
         held(game, {"chain_of_thought": thoughtful}, tmp_path / str(thoughtful))
-        calls = calls_in(tmp_path / str(thoughtful))
-        said = [list(json.loads(call["reply"].splitlines()[-1])) for call in calls]
+        made = calls(tmp_path / str(thoughtful))
+        said = [list(json.loads(call["reply"].splitlines()[-1])) for call in made]
         assert (said[0], said[-1]) == ((after_thought,) * 2 if thoughtful else (first, later))
-        assert {call["reply"].count("\n") > 0 for call in calls} == {thoughtful}
-        for call, keys in zip(calls, said, strict=True):
+        assert {call["reply"].count("\n") > 0 for call in made} == {thoughtful}
+        for call, keys in zip(made, said, strict=True):
             asked = call["prompt"][-1].partition("</facts>")[2]
             assert {key for key in every if explains(asked, key)} == {*keys}
             assert ("step by step" in asked) == thoughtful
@@ -88,7 +80,7 @@ def test_a_form_has_the_keys_of_the_paper_in_its_order_and_its_prompt_explains_t
 @pytest.mark.parametrize("game", ["beauty", "second-price"])
 def test_where_nothing_is_shown_of_earlier_runs_each_is_the_first(game, tmp_path):
     held(game, {}, tmp_path / "run", history=0)
-    assert {tuple(json.loads(call["reply"])) for call in calls_in(tmp_path / "run")} == {tuple(KEYS[game][0])}
+    assert {tuple(json.loads(call["reply"])) for call in calls(tmp_path / "run")} == {tuple(KEYS[game][0])}
 
 
 # ---------------------------------------------------------------- what an answer means
@@ -120,9 +112,8 @@ def decided(game: str, said: Any, **mind: Any) -> list[Event]:
 FULL = {"understanding": "Guess two thirds.", "popular answer": 33.5, "answer": 22, "reason": "A step ahead."}
 
 
-@pytest.mark.parametrize(
-    ("game", "said", "answer"),
-    [
+def test_an_answer_is_read_with_spaces_or_underscores_and_whatever_else_is_left_out():
+    for game, said, answer in (
         ("beauty", FULL, Bid(Decimal(22))),
         ("beauty", {key.replace(" ", "_"): value for key, value in FULL.items()}, Bid(Decimal(22))),
         ("beauty", f"Sure:\n```json\n{json.dumps(FULL)}\n```", Bid(Decimal(22))),
@@ -131,29 +122,24 @@ FULL = {"understanding": "Guess two thirds.", "popular answer": 33.5, "answer": 
         ("second-price", {"understanding": "", "bid": "$47.50", "reason": "My value."}, Bid(Decimal("47.5"))),
         ("first-price", '{"understanding": "x", "bid": 40, "reason": "y"}', Bid(Decimal(40))),
         ("english-private", '{"understanding": "x", "bid": null, "reason": "y"}', Withdraw()),
-    ],
-)
-def test_an_answer_is_read_with_spaces_or_underscores_and_whatever_else_is_left_out(game, said, answer):
-    events = decided(game, said)
-    assert next(one.act for one in events if isinstance(one, Acted | ActedSealed)) == answer
-    assert next(one.amount for one in events if isinstance(one, Decided)) == getattr(answer, "amount", None)
+    ):
+        events = decided(game, said)
+        assert next(one.act for one in events if isinstance(one, Acted | ActedSealed)) == answer
+        assert next(one.amount for one in events if isinstance(one, Decided)) == getattr(answer, "amount", None)
 
 
-@pytest.mark.parametrize(
-    ("game", "said", "why"),
-    [
+def test_an_answer_without_a_decision_is_refused_by_the_keys_that_were_asked_for():
+    for game, said, why in (
         ("beauty", '{"popular answer": 3, "reason": "none"}', "'answer' is missing"),
         ("beauty", '{"answer": null}', "'answer' is"),
         ("beauty", "I choose 22.", "it is not a JSON object"),
         ("second-price", '{"bid": null}', "'bid' is"),
         ("english-private", '{"understanding": "x"}', "'bid' is missing"),
-    ],
-)
-def test_an_answer_without_a_decision_is_refused_by_the_keys_that_were_asked_for(game, said, why):
-    with pytest.raises(Unanswered) as told:
-        decided(game, said)
-    assert why in str(told.value)
-    assert ", ".join(f'"{key}"' for key in KEYS[game][0]) in str(told.value)
+    ):
+        with pytest.raises(Unanswered) as told:
+            decided(game, said)
+        assert why in str(told.value)
+        assert ", ".join(f'"{key}"' for key in KEYS[game][0]) in str(told.value)
 
 
 def test_the_popular_answer_is_what_is_expected_of_each_rival():
@@ -175,21 +161,21 @@ def test_after_a_chain_of_thought_the_words_before_the_answer_are_its_reasons():
 
 def test_what_is_said_of_the_run_before_is_compared_with_what_was_shown():
     kind = BUNDLES["econarena"].replies["second-price"].later
-    shown = {"your_results": [{"action": Decimal("47.5"), "assets_at_end": Decimal(104)}]}
-    said = kind.model_validate({"previous bid": 47.5, "previous payoff": 4, "bid": 1})
-    assert said.recalled(shown) == {"previous bid": True, "previous payoff": False}
-    nothing = {"your_results": [{"action": None, "assets_at_end": Decimal(99)}]}
-    left_out = kind.model_validate({"bid": 1})
-    assert left_out.recalled(nothing) == {"previous bid": True, "previous payoff": False}
+    for said, action, assets in (
+        ({"previous bid": 47.5, "previous payoff": 4}, Decimal("47.5"), Decimal(104)),
+        ({}, None, Decimal(99)),  # nothing was bid, and nothing is said of it
+    ):
+        shown = {"your_results": [{"action": action, "assets_at_end": assets}]}
+        recalled = kind.model_validate({**said, "bid": 1}).recalled(shown)
+        assert recalled == {"previous bid": True, "previous payoff": False}
 
 
 def test_the_measures_read_what_was_expected_and_recalled():
     run = held("beauty", {})
     numbers = {entry.bidder: entry.amount for entry in of_type(run.log, Decided) if entry.item == "run 1"}
-    expected = {one.bidder: one.bids for one in of_type(run.log, Expected)}
     off = {
-        name: float(sum(abs(bid - numbers[rival]) for rival, bid in bids.items()) / len(bids))
-        for name, bids in expected.items()
+        one.bidder: float(sum(abs(bid - numbers[rival]) for rival, bid in one.bids.items()) / len(one.bids))
+        for one in of_type(run.log, Expected)
     }
     assert {one.bidder: one.value for one in measure(["forecast_error"], run.log)} == pytest.approx(off)
     assert {(one.value, one.counted) for one in measure(["recall_error_rate"], run.log)} == {(0, 1)}
@@ -232,7 +218,7 @@ def test_over_the_wire_an_answer_means_what_it_means_offline(form, reply, chain_
 
 def test_a_resumed_run_goes_on_as_it_would_have_and_earlier_answers_of_its_dialogue_are_those_that_were_given(tmp_path):
     whole = held("beauty", {"chain_of_thought": True, "context": "dialogue"}, tmp_path / "run").log
-    first, second = (call for call in calls_in(tmp_path / "run") if call["bidder"] == "Ann")
+    first, second = (call for call in calls(tmp_path / "run") if call["bidder"] == "Ann")
     *thoughts, answer = first["reply"].splitlines()
     *told, again = second["prompt"][-2].splitlines()
     assert (told, json.loads(again)) == (thoughts, json.loads(answer))
@@ -242,28 +228,31 @@ def test_a_resumed_run_goes_on_as_it_would_have_and_earlier_answers_of_its_dialo
 # ---------------------------------------------------------------- prompts that explain the keys
 
 
-def test_a_prompt_of_ones_own_that_does_not_explain_a_key_is_refused(tmp_path):
-    def resolved() -> None:
-        ann = Bidder("Ann", protocol="econarena", prompts=str(tmp_path))
-        resolve(AuctionConfig(bidders=[ann, Bidder("Ben", rule="rational")], rules={"game": "beauty"}))
+@pytest.fixture
+def own(tmp_path) -> Path:
+    """A copy of the prompts of the paper."""
+    return Path(copytree(str(PROMPTS / "econarena"), tmp_path / "own"))
 
-    for file in (PROMPTS / "econarena").iterdir():
-        (tmp_path / file.name).write_text(file.read_text())
+
+def test_a_prompt_of_ones_own_that_does_not_explain_a_key_is_refused(own):
+    def resolved() -> None:
+        bidders = [Bidder("Ann", protocol="econarena", prompts=str(own)), Bidder("Ben", rule="rational")]
+        resolve(AuctionConfig(bidders=bidders, rules={"game": "beauty"}))
+
     resolved()
-    text = (tmp_path / "beauty.md").read_text()
-    (tmp_path / "beauty.md").write_text(text.replace('"popular answer"', "the popular number"))
+    file = own / "beauty.md"
+    file.write_text(file.read_text().replace('"popular answer"', "the popular number"))
     with pytest.raises(ConfigError) as told:
         resolved()
-    assert str(told.value) == (
-        "bidder 'Ann': its folder of prompts has 'beauty.md', which does not explain 'popular answer', a key of the "
-        "answer in protocol 'econarena'; write there what \"popular answer\" is"
+    unexplained = (
+        "which does not explain 'popular answer', a key of the answer in protocol 'econarena'; write there what"
     )
+    assert str(told.value).startswith(f"bidder 'Ann': its folder of prompts has 'beauty.md', {unexplained}")
 
 
-def test_prompts_of_ones_own_keep_the_form(tmp_path):
-    for file in (PROMPTS / "econarena").iterdir():
-        (tmp_path / file.name).write_text(file.read_text().replace("Choose a number", "Nimm eine Zahl"))
-    held("beauty", {"prompts": str(tmp_path)}, tmp_path / "run")
-    call = calls_in(tmp_path / "run")[0]
+def test_prompts_of_ones_own_keep_the_form(own, tmp_path):
+    (own / "beauty.md").write_text((own / "beauty.md").read_text().replace("Choose a number", "Nimm eine Zahl"))
+    held("beauty", {"prompts": str(own)}, tmp_path / "run")
+    call = calls(tmp_path / "run")[0]
     assert "Nimm eine Zahl" in call["prompt"][-1]
     assert list(json.loads(call["reply"])) == KEYS["beauty"][0]

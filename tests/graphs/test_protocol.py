@@ -13,30 +13,28 @@ from typing import Any
 
 import pytest
 
-from harbor import Auction, Bidder, Item, Simulated, resume
-from harbor._config.auction import AuctionConfig
+from harbor import Auction, Bidder, Item, Simulated, of_type, resume
 from harbor._config.thinking import BUNDLES
-from harbor._core.asking.amounts import Amount, Number
-from harbor._core.asking.asks import Ask
-from harbor._core.basics.actions import Bid, Unreadable, Withdraw
+from harbor._core.basics.actions import Unreadable
 from harbor._core.basics.errors import ConfigError
-from harbor._core.log.events import PublicEvent
-from harbor._core.log.log import of_type
-from harbor._core.log.thoughts import Believed, Decided, Planned
 from harbor._core.prompts.prompts import facts_in
 from harbor._core.settings import read_settings
 from harbor._games.english.thoughts import PROMPTS as ENGLISH
 from harbor._models.simulated.chat_model import read_facts
 from harbor._runs.resolve import resolve
 from harbor.evaluation._metrics.behaviour import bids
+from harbor.events import Believed, Decided, Planned, PublicEvent
+from harbor.games import Amount, Ask, AuctionConfig, Bid, Number, Withdraw
 from harbor.graphs._context.deciding import heard
 from harbor.testing._playing import equal
 from support.cases import crossed
+from support.folders import calls as calls_in
 from support.folders import halved
 
+LARGE_STEPS = {"increment_share": 0.2}
 LOTS = [Item(name=f"Lot {letter}", start=1_000, true_value=2_000) for letter in "ABC"]
 GAMES: dict[str, dict[str, Any]] = {
-    "english": {"items": LOTS, "rules": {"reveal": "price"}},
+    "english": {"items": LOTS, "rules": {"reveal": "price", **LARGE_STEPS}},
     "water": {"rules": {"game": "water", "days": 4}},
     "beauty": {"rules": {"game": "beauty", "runs": 3}},
     "second-price": {"rules": {"game": "second-price", "runs": 3}},
@@ -51,15 +49,11 @@ CHANGES: list[dict[str, Any]] = [
 ]
 
 
-def calls_of(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines()]
-
-
 def run(folder: Path, bidders: Sequence[Bidder], **settings: Any) -> tuple[Any, list[dict[str, Any]]]:
     """Hold an auction; return its log and the calls."""
-    usual = {} if "rules" in settings else {"items": LOTS}
+    usual = {} if "rules" in settings else {"items": LOTS, "rules": LARGE_STEPS}
     log = Auction(bidders=bidders, **usual | settings).run(out=folder / "run").log
-    return log, calls_of(folder / "run")
+    return log, calls_in(folder / "run")
 
 
 @cache
@@ -95,29 +89,24 @@ def test_the_built_in_model_understands_every_protocol(game, change):
 # ---------------------------------------------------------------- reply
 
 
-@pytest.mark.parametrize("reply", ["tool", "json", "text"])
-def test_all_replies_have_the_form_that_is_asked_for(reply):
-    _, calls = held("english", reply=reply)
-    forms = {call["purpose"]: call["form"] for call in calls}
-    told = {"tool": ("tool", "tool"), "json": ("json", "json"), "text": ("text", "words")}
-    assert (forms["plan"], forms["bid"]) == told[reply]
+@pytest.mark.parametrize(("reply", "plan", "bid"), [("tool",) * 3, ("json",) * 3, ("text", "text", "words")])
+def test_all_replies_have_the_form_that_is_asked_for(reply, plan, bid):
+    forms = {call["purpose"]: call["form"] for call in held("english", reply=reply)[1]}
+    assert (forms["plan"], forms["bid"]) == (plan, bid)
 
 
 AMOUNT = Ask("Ann", "Lot A", 1, Amount(1_000, 9_000))
 
 
-@pytest.mark.parametrize(
-    ("said", "reasons", "answer"),
-    [
+def test_the_last_line_that_answers_is_the_answer():
+    for said, reasons, answer in (
         ("I bid $1,200.", "", Bid(1200)),
         ("It is worth $3,000 or $4,000.\n\n**I bid $1,200.**\n", "It is worth $3,000 or $4,000.", Bid(1200)),
         ("Too dear.\nI'm out!", "Too dear.", Withdraw()),
         ("I bid $1,100.\nNo: more.\nI bid $1,300.", "I bid $1,100.\nNo: more.", Bid(1300)),
         ("I bid $1,200.\nThat leaves $300 for the rest.", "That leaves $300 for the rest.", Bid(1200)),
-    ],
-)
-def test_the_last_line_that_answers_is_the_answer(said, reasons, answer):
-    assert heard(said, AMOUNT) == (reasons, answer)
+    ):
+        assert heard(said, AMOUNT) == (reasons, answer)
 
 
 def test_words_that_say_no_plain_answer_are_a_failed_bid_and_a_number_is_chosen_in_words():
@@ -134,13 +123,12 @@ def test_all_turns_of_a_dialogue_together_tell_what_a_fresh_prompt_tells(game):
     fresh, dialogue = (bid_calls(held(game, context=how)[1], "Alex") for how in ("fresh", "dialogue"))
     assert len(fresh) == len(dialogue)
     for one, other in zip(fresh, dialogue, strict=True):
-        asked = [text for place, text in enumerate(other["prompt"]) if place < 1 or place % 2]
-        told = facts_in(texts(one))
+        told, turns = facts_in(texts(one)), other["prompt"]
         if game == "english":
-            planned = json.loads(other["prompt"][2])  # an answer of its own
+            planned = json.loads(turns[2])  # an answer of its own
             ranks = {one["item"]: one["priority"] for one in planned["priorities"]}
             assert (planned["plan"], ranks) == (told.pop("plan"), told.pop("priorities"))
-        assert facts_in("\n".join(asked)) == told
+        assert facts_in("\n".join([turns[0], *turns[1::2]])) == told
 
 
 def test_a_turn_repeats_nothing_that_an_earlier_one_told():
@@ -149,9 +137,9 @@ def test_a_turn_repeats_nothing_that_an_earlier_one_told():
     rules, *turns = max((call["prompt"] for call in later), key=len)
     told = [json.loads(text.split("<facts>\n")[1].split("\n</facts>")[0]) for text in (rules, *turns[::2])]
     assert len(told) > 4
+    assert {"rules", "all_items", "initial_budget"} <= told[0].keys()
     for name in ("rules", "all_items", "initial_budget", "results", "item", "budget"):
         assert sum(name in facts for facts in told) == 1
-    assert {"rules", "all_items", "initial_budget"} <= told[0].keys()
 
 
 def test_each_turn_tells_anew_what_is_of_its_call_alone():
@@ -163,7 +151,7 @@ def test_each_turn_tells_anew_what_is_of_its_call_alone():
 
 
 def test_a_resumed_dialogue_asks_what_it_would_have_asked(tmp_path):
-    whole, _ = run(tmp_path, people(protocol="aucarena"))
+    whole, _ = run(tmp_path, people(protocol="aucarena"), items=LOTS[:2])
     equal(whole, resume(halved(tmp_path / "run")).log)
 
 
@@ -187,10 +175,10 @@ def test_hints_are_sentences_that_can_be_left_out():
     assert not [line for line in lost if "`" in line]
 
 
-@pytest.mark.parametrize(
-    ("protocol", "value"),
-    [("native", "style"), ("native", "unsaid"), ("native", 500), ("aucarena", 0.5), ("harbor", "style")],
-)
+VALUES = [("native", "style"), ("native", "unsaid"), ("native", 500), ("aucarena", 0.5), ("harbor", "style")]
+
+
+@pytest.mark.parametrize(("protocol", "value"), VALUES)
 def test_what_an_item_that_suits_a_persona_counts_for_is_told_as_the_setting_says(protocol, value, tmp_path):
     mind = {"protocol": protocol, "persona_value": value, "hints": False}
     _, calls = run(tmp_path, [Bidder("Alex", persona="downsizing", **mind)])
@@ -231,8 +219,7 @@ def test_a_model_is_told_what_is_wrong_alone_and_asked_four_times_more_and_belie
 
 
 def test_a_model_that_corrects_itself_goes_on_with_the_truth(tmp_path):
-    log, _ = wrong_sums(tmp_path, 0.5, lots=6)
-    beliefs = of_type(log, Believed)
+    beliefs = of_type(wrong_sums(tmp_path, 0.5, lots=6)[0], Believed)
     mended = [one for one in beliefs if one.corrections and one.errors_self_again < one.corrections]
     assert mended
     assert all(one.held != one.said for one in mended)
@@ -245,11 +232,7 @@ def test_a_model_that_corrects_itself_goes_on_with_the_truth(tmp_path):
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Copy Harbor's own prompts of the ascending auction to a folder."""
-    folder = tmp_path / "prompts"
-    folder.mkdir()
-    for name in ("system", "plan", "bid", "limit", "believe", "replan"):
-        shutil.copy(str(ENGLISH / f"{name}.md"), folder / f"{name}.md")
-    return folder
+    return Path(shutil.copytree(str(ENGLISH), tmp_path / "prompts"))
 
 
 def resolved(**mind: Any) -> None:
@@ -278,18 +261,17 @@ def test_a_prompt_that_is_missing_is_named_and_one_that_is_not_needed_may_be_mis
     assert of_type(log, Planned)
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("No blank.", "must have '<facts>"),
-        ("<facts>\n${facts}\n</facts>\n${budget}", "no other blank"),
-        ("[if plan]\nNothing of it.\n\n<facts>\n${facts}\n</facts>", "before no text about `plan`"),
-        ("[facts leadr, bids]\n<facts>\n${facts}\n</facts>\n", "speaks of `leadr`, and this prompt tells no such fact"),
-        ("<facts>\n${facts}\n</facts>\n`history` has all bids.", "speaks of `history`"),  # told by papers alone
-        ("<facts>\n${facts}\n</facts>\n`earned` is what counts.", "speaks of `earned`"),  # told by replan alone
-        ("[hint plan]\n\n<facts>\n${facts}\n</facts>\n", "unknown mark '[hint plan]'"),
-    ],
-)
+BLANK = "<facts>\n${facts}\n</facts>\n"
+WRONG = [
+    ("No blank.", "must have '<facts>"),
+    (f"[facts leadr, bids]\n{BLANK}", "speaks of `leadr`, and this prompt tells no such fact"),
+    (f"{BLANK}`history` has all bids.", "speaks of `history`"),  # told by papers alone
+    (f"{BLANK}`earned` is what counts.", "speaks of `earned`"),  # told by replan alone
+    (f"[hint plan]\n\n{BLANK}", "unknown mark '[hint plan]'"),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), WRONG)
 def test_a_prompt_that_cannot_be_filled_is_refused_with_its_name(text, why, folder):
     (folder / "bid.md").write_text(text, encoding="utf-8")
     said = refused(prompts=str(folder))
@@ -297,53 +279,42 @@ def test_a_prompt_that_cannot_be_filled_is_refused_with_its_name(text, why, fold
 
 
 def test_a_prompt_of_ones_own_may_name_keys_of_its_answer_and_a_prompt_for_a_paper_facts_that_only_papers_tell(folder):
-    facts = "<facts>\n${facts}\n</facts>\n"
-    (folder / "bid.md").write_text(
-        f"{facts}`action` and `amount` are your answer, `estimate` and `leader` facts.\n", encoding="utf-8"
-    )
+    (folder / "bid.md").write_text(f"{BLANK}`action` and `amount` answer, `estimate` and `leader` are facts.\n")
     resolved(prompts=str(folder))
-    (folder / "believe.md").write_text(f"{facts}`history` has all bids on the `items`.\n", encoding="utf-8")
+    (folder / "believe.md").write_text(f"{BLANK}`history` has all bids on the `items`.\n")
     resolved(protocol="aucarena", prompts=str(folder))
     assert "speaks of `history`" in refused(prompts=str(folder))
 
 
-@pytest.mark.parametrize(
-    ("mind", "why"),
-    [
+HELD = {"persona": "downsizing"}
+
+
+def test_a_setting_that_contradicts_another_or_can_not_be_is_refused_in_one_line():
+    for mind, why in (
         ({"reply": "text", "bidding": "limit"}, "reply 'text' is a bid in words"),
         ({"reply": "text", "strategy": "fused"}, "strategy 'fused' asks for more than a bid"),
+        ({"strategy": "on", "bidding": "limit"}, "strategy 'on' is chosen at each call, bidding 'limit' once per item"),
+        ({"strategy": "fused", "bidding": "limit"}, "'fused' is chosen at each call, bidding 'limit' once per item"),
         ({"context": "dialogue", "bidding": "limit"}, "context 'dialogue' grows"),
         ({"protocol": "aucarena", "bidding": "limit"}, "'dialogue', which protocol 'aucarena' sets, grows"),
         ({"believe": False, "correct_beliefs": "model"}, "believe is false"),
         ({"persona_value": 500}, "persona_value 500 is about items that suit a persona, and there is none"),
         ({"relative_objective": True, "objective": "a wanted item"}, "nothing to compare with rivals"),
-    ],
-)
-def test_settings_that_contradict_each_other_are_refused(mind, why):
-    with pytest.raises(ConfigError, match=why):
-        Bidder("Ann", **mind)
-
-
-@pytest.mark.parametrize(
-    ("value", "why"),
-    [
-        (0, "persona_value 0: must be greater than 0"),
-        (float("nan"), "persona_value nan: is not a finite number"),
-        (10**12 + 1, "must be 1000000000000 or less"),
-        (0.001, "at most 2 places after the point"),
-        ("500", "persona_value '500': must be 'style', 'unsaid', or an amount of dollars, such as 5000"),
-        (True, "persona_value True: is not a number"),
-    ],
-)
-def test_what_a_persona_can_not_be_worth_is_refused(value, why):
-    with pytest.raises(ConfigError) as told:
-        Bidder("Ann", persona="downsizing", persona_value=value)
-    assert why in str(told.value)
-    assert "\n" not in str(told.value)
+        ({**HELD, "persona_value": 0}, "persona_value 0: must be greater than 0"),
+        ({**HELD, "persona_value": float("nan")}, "persona_value nan: is not a finite number"),
+        ({**HELD, "persona_value": 10**12 + 1}, "must be 1000000000000 or less"),
+        ({**HELD, "persona_value": 0.001}, "at most 2 places after the point"),
+        ({**HELD, "persona_value": "500"}, "must be 'style', 'unsaid', or an amount of dollars, such as 5000"),
+        ({**HELD, "persona_value": True}, "persona_value True: is not a number"),
+    ):
+        with pytest.raises(ConfigError) as told:
+            Bidder("Ann", **mind)
+        assert why in str(told.value)
+        assert "\n" not in str(told.value)
 
 
 def test_a_run_keeps_its_prompts_whatever_becomes_of_their_folder(folder, tmp_path):
-    whole, _ = run(tmp_path, people(bidding="call", prompts=str(folder)))
+    whole, _ = run(tmp_path, people(bidding="call", prompts=str(folder)), items=LOTS[:2])
     shutil.rmtree(folder)
     equal(whole, resume(halved(tmp_path / "run")).log)
 
@@ -360,9 +331,11 @@ def sent_before(before: dict[str, Any], after: dict[str, Any]) -> bool:
     return all(one.startswith(two) for one, two in zip(sent, after["prompt"][1:-1], strict=True))
 
 
+EAGER: dict[str, Any] = {"simulated": {"simulated": {"over_budget_rate": 0.5}}}
+
+
 def test_every_earlier_turn_is_one_that_was_sent(tmp_path):
-    models = {"simulated": {"simulated": {"over_budget_rate": 0.5}}}
-    _, calls = run(tmp_path, people(protocol="harbor", strategy="on"), models=models)
+    _, calls = run(tmp_path, people(protocol="harbor", strategy="on"), models=EAGER, items=LOTS[:2])
     for name in NAMES:
         pairs = pairwise(bid_calls(calls, name))
         grown = [(before, after) for before, after in pairs if len(after["prompt"]) > len(before["prompt"])]
@@ -371,9 +344,8 @@ def test_every_earlier_turn_is_one_that_was_sent(tmp_path):
 
 
 def test_a_dialogue_through_a_session_keeps_refusals(tmp_path):
-    models = {"simulated": {"simulated": {"over_budget_rate": 0.5}}}
     bidders = [Bidder(name, reply="text", context="dialogue", bounds="untold") for name in NAMES]
-    _, calls = run(tmp_path, bidders, models=models, rules={"game": "second-price", "runs": 3})
+    _, calls = run(tmp_path, bidders, models=EAGER, rules={"game": "second-price", "runs": 3})
     turns = [turn for call in calls if call["purpose"] == "second_price" for turn in call["prompt"][1:-1:2]]
     assert [turn for turn in turns if "refused" in turn]
     for name in NAMES:

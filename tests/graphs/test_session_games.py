@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
+from pathlib import Path
 from random import Random
 from statistics import fmean
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harbor import Auction, Bidder, ModelSettings, Simulated
-from harbor._core.asking.asks import Bid, Withdraw
-from harbor._core.log.acts import Acted, Signal, Tried
-from harbor._core.log.events import BiddersAsked, ModelCalled, SeatFailed, ThoughtFailed
-from harbor._core.log.log import of_type
-from harbor._core.log.log_entries import Entry
-from harbor._core.log.thoughts import Decided, Expected, Planned
+from harbor import Auction, Bidder, ModelSettings, Simulated, SimulatedChat, of_type
+from harbor._core.log.events import ThoughtFailed
 from harbor._games.beauty.rules import answer_best
-from harbor._games.mechanism import Chance
 from harbor._games.sessions.measures import Played, results_of
 from harbor._games.water.play import dry_days, forecast, least_bid
-from harbor._games.water.rules import RESIDENTS, DayClosed, DayOpened, Resident, Water
-from harbor._models.simulated.chat_model import SimulatedChat, read_facts
+from harbor._games.water.rules import RESIDENTS, DayClosed, Resident, Water
+from harbor._models.simulated.chat_model import read_facts
+from harbor.events import Acted, BiddersAsked, Decided, Expected, ModelCalled, Planned, SeatFailed, Signal, Tried
+from harbor.games import Chance, Entry, Withdraw
 from support.best_response import best_response
+from support.folders import calls
 
 GAMES = ["water", "second-price", "first-price", "english-private", "beauty"]
 RUNS = 3
@@ -48,8 +49,14 @@ def played(game: str, bidder: dict[str, Any] | None = None, out: Any = None, **m
 
 def prompts(folder: Any) -> list[dict[str, Any]]:
     """The facts of every prompt of a run, with the name of its bidder."""
-    calls = map(json.loads, (folder / "calls.jsonl").read_text().splitlines())
-    return [{"bidder": call["bidder"], **read_facts("\n".join(call["prompt"]))} for call in calls]
+    return [{"bidder": call["bidder"], **read_facts("\n".join(call["prompt"]))} for call in calls(folder)]
+
+
+@cache
+def held(game: str) -> tuple[tuple[Entry, ...], list[dict[str, Any]]]:
+    """Hold a game once; give its log and its prompts, both to read only."""
+    with TemporaryDirectory() as folder:
+        return played(game, out=Path(folder, "run")), prompts(Path(folder))
 
 
 # ---------------------------------------------------------------- the room and the graph
@@ -57,13 +64,12 @@ def prompts(folder: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_minds_play_a_game_to_its_end_plan_after_all_parts_but_the_last_and_expect_every_rivals_next_bid(game):
-    log, (first, *others) = played(game), names(game)
+    (log, _), (first, *others) = held(game), names(game)
     assert not of_type(log, Tried) + of_type(log, SeatFailed) + of_type(log, ThoughtFailed)
     assert {decided.bidder for decided in of_type(log, Decided)} == {first, *others}
-    plans = [planned.text for planned in of_type(log, Planned) if planned.bidder == first]
-    assert (len(plans), all(plans)) == (RUNS, True)
-    expected = [one for one in of_type(log, Expected) if one.bidder == first]
-    assert [set(one.bids) for one in expected] == [set(others)] * (RUNS - 1)
+    assert [bool(planned.text) for planned in of_type(log, Planned) if planned.bidder == first] == [True] * RUNS
+    expected = [set(one.bids) for one in of_type(log, Expected) if one.bidder == first]
+    assert expected == [set(others)] * (RUNS - 1)
 
 
 def test_the_dead_think_no_more():
@@ -75,7 +81,7 @@ def test_the_dead_think_no_more():
 
 
 def test_believing_comes_before_replanning_and_nothing_else_lengthens_the_chain():
-    log = played("beauty")
+    log, _ = held("beauty")
     purposes = [call.purpose for call in of_type(log, ModelCalled) if call.bidder == "Ann"]
     assert purposes == ["contest_plan", "beauty", *["contest_believe", "contest_replan", "beauty"] * (RUNS - 1)]
 
@@ -86,31 +92,28 @@ def test_believing_comes_before_replanning_and_nothing_else_lengthens_the_chain(
 def test_a_private_value_is_in_no_prompt_but_its_own(tmp_path):
     log = played("second-price", out=tmp_path / "run", show="actions")
     values = {(one.bidder, item): str(value) for one in of_type(log, Signal) for item, value in one.values.items()}
-    for facts in prompts(tmp_path / "run"):
-        if "minimum" in facts:
-            assert str(facts["value"]) == values[facts["bidder"], facts["run"]].rstrip("0").rstrip(".")
-            bids = [str(bid) for run in facts["past"] for bid in run["actions"].values()]
-            others = {
-                value for (name, item), value in values.items() if item == facts["run"] and name != facts["bidder"]
-            }
-            said = json.dumps({key: value for key, value in facts.items() if key != "past"})
-            assert not {value for value in others if value in said and value not in bids}
+    for facts in (one for one in prompts(tmp_path / "run") if "minimum" in one):
+        me, run, past = facts["bidder"], facts["run"], facts.pop("past")
+        assert str(facts["value"]) == values[me, run].rstrip("0").rstrip(".")
+        bids = {str(bid) for one in past for bid in one["actions"].values()}
+        others = {value for (name, item), value in values.items() if item == run and name != me} - bids
+        assert not {value for value in others if value in json.dumps(facts)}
 
 
-@pytest.mark.parametrize(("history", "shown"), [(0, 0), (1, 1), (9, 2)])
-def test_as_many_past_runs_are_shown_as_the_session_says_or_as_there_are(tmp_path, history, shown):
-    log = played("beauty", out=tmp_path / "run", history=history)
-    last = [facts for facts in prompts(tmp_path / "run") if "minimum" in facts and facts["run"] == f"run {RUNS}"]
-    assert {len(facts["past"]) for facts in last} == {shown}
+@pytest.mark.parametrize(("game", "history", "shown"), [("beauty", 0, 0), ("beauty", 1, 1), ("water", 9, 2)])
+def test_as_many_past_runs_are_shown_as_the_session_says_or_as_there_are(tmp_path, game, history, shown):
+    log = played(game, out=tmp_path / "run", history=history)
+    last = [facts for facts in prompts(tmp_path / "run") if "minimum" in facts][-1]
+    assert len(last["past"]) == shown
     assert (not of_type(log, Expected)) == (not history)
     assert not of_type(played("second-price", show="nothing"), Expected)
 
 
-def test_without_a_chain_of_thought_no_reasons_are_asked_for_and_the_built_in_model_gives_none(tmp_path):
-    off, _ = (played("beauty", {"chain_of_thought": on}, out=tmp_path / str(on)) for on in (False, True))
-    for on in (False, True):
-        assert {facts["give_reasons"] for facts in prompts(tmp_path / str(on))} == {on}
-    assert {decided.reasons for decided in of_type(off, Decided)} == {""}
+@pytest.mark.parametrize("on", [False, True])
+def test_without_a_chain_of_thought_no_reasons_are_asked_for_and_the_built_in_model_gives_none(on, tmp_path):
+    log = played("beauty", {"chain_of_thought": on}, out=tmp_path / "run")
+    assert {facts["give_reasons"] for facts in prompts(tmp_path / "run")} == {on}
+    assert {bool(decided.reasons) for decided in of_type(log, Decided)} == {on}
 
 
 def test_a_persona_reaches_the_prompts_of_its_bidder_alone(tmp_path):
@@ -132,8 +135,7 @@ class Terse(SimulatedChat):
         return result
 
 
-@pytest.mark.parametrize("asked", [False, True])
-@pytest.mark.parametrize("game", ["beauty", "water"])
+@pytest.mark.parametrize(("game", "asked"), [("beauty", False), ("water", True)])
 def test_a_model_that_leaves_the_reasons_out_is_understood_whether_they_are_asked_for_or_not(game, asked):
     bidders = [Bidder(name, model="terse", chain_of_thought=asked) for name in names(game)]
     log = Auction(bidders=bidders, rules=settings(game)).run(models={"terse": Terse()}).log
@@ -143,83 +145,27 @@ def test_a_model_that_leaves_the_reasons_out_is_understood_whether_they_are_aske
 def test_on_a_day_without_water_minds_know_it_and_go_on(tmp_path):
     log = played("water", days=4, supplies=[0, 0, 50, 0], out=tmp_path / "run")
     assert not of_type(log, SeatFailed)
-    bids = [facts for facts in prompts(tmp_path / "run") if "minimum" in facts]
-    assert {facts["supply_today"] for facts in bids if facts["today"] in ("day 1", "day 2", "day 4")} == {0}
-    assert {facts["supply_today"] for facts in bids if facts["today"] == "day 3"} == {50}
-
-
-# ---------------------------------------------------------------- every fact of a prompt, against the log
-
-
-def water_facts(log: tuple[Entry, ...], day: int) -> dict[str, Any]:
-    """What is to be known in the morning of a day, folded from the public log by other means than a view's."""
-    closed = of_type(log, DayClosed)[: day - 1]
-    shown = {one.item: [act for act in of_type(log, Acted) if act.item == one.item] for one in closed}
-    bids = {item: {act.bidder: bid_in(act.act) for act in acts} for item, acts in shown.items()}
-    supplies = [opened.supply for opened in of_type(log, DayOpened)]
-    status = dict.fromkeys(RESIDENTS, (8, 0, 1))
-    for one in closed:
-        status |= {name: (after.health, float(after.balance), after.dry) for name, after in one.statuses.items()}
-    past = [
-        {
-            "day": one.item,
-            "supply": supplies[number],
-            "bids": bids[one.item],
-            "above_balance": [act.bidder for act in shown[one.item] if getattr(act.act, "offered", None)],
-            "served": list(one.served),
-        }
-        for number, one in enumerate(closed)
-    ]
-    return {"supply_today": supplies[day - 1], "days_left": 10 - day, "past": past, "status": status}
-
-
-def bid_in(act: Any) -> float | None:
-    bid = act.amount if isinstance(act, Bid) else act.offered
-    return None if bid is None else float(bid)
-
-
-def as_told(facts: dict[str, Any]) -> dict[str, Any]:
-    status = {
-        one["name"]: (one["health"], one["balance_before_salary"], one["health_lost_if_dry"])
-        for one in facts["residents"]
-    }
-    return {key: facts[key] for key in ("supply_today", "days_left", "past")} | {"status": status}
-
-
-@pytest.mark.parametrize(("history", "shown"), [({}, 5), ({"history": 0}, 0), ({"history": "all"}, 8)])
-def test_every_fact_of_the_water_prompts_is_that_of_the_log(history, shown, tmp_path):
-    bidders = [Bidder(name) for name in ("Alex", "Bob", "Cindy", "David")] + [Bidder("Eric", rule="adversary")]
-    rules = {"game": "water", "days": 9, "supply": "low", **history}
-    log = Auction(seed=2, bidders=bidders, rules=rules).run(out=tmp_path / "run").log
-    asked = [facts for facts in prompts(tmp_path / "run") if "today" in facts]
-    assert {facts["task"] for facts in asked} == {"contest_plan", "contest_believe", "contest_replan", "water"}
-    for facts in asked:
-        day = int(facts["today"].removeprefix("day "))
-        known, told = water_facts(log, day), as_told(facts)
-        living = {name: one for name, one in known["status"].items() if one[0] > 0}
-        assert told == {**known, "past": known["past"][max(0, day - 1 - shown) :], "status": living}
-        if "minimum" in facts:
-            balance = living[facts["bidder"]][1] + float(RESIDENTS[facts["bidder"]].salary)
-            assert facts["maximum"] == pytest.approx(balance)
+    told = {(facts["today"], facts["supply_today"]) for facts in prompts(tmp_path / "run") if "minimum" in facts}
+    assert told == {("day 1", 0), ("day 2", 0), ("day 3", 50), ("day 4", 0)}
 
 
 def test_a_player_is_told_its_own_results_of_the_runs_that_are_shown(tmp_path):
     log = played("second-price", out=tmp_path / "run", history=1)
     settled = {(one.bidder, one.item): one for one in results_of(log)}
-    drawn = {(one.bidder, item): value for one in of_type(log, Signal) for item, value in one.values.items()}
+    drawn = {(one.bidder, item): float(value) for one in of_type(log, Signal) for item, value in one.values.items()}
     for facts in prompts(tmp_path / "run"):
+        me = facts["bidder"]
         assert len(facts["your_results"]) == min(1, RUNS - facts["runs_left"])
-        assert facts["value"] == float(drawn[facts["bidder"], facts["run"]])
+        assert facts["value"] == drawn[me, facts["run"]]
         for mine in facts["your_results"]:
-            one = settled[facts["bidder"], mine["run"]]
-            told = tuple(mine[key] for key in ("action", "won", "paid", "assets_at_end"))
-            assert told == (float(one.action), one.won, float(one.paid), float(one.assets))
-            assert mine["value"] == float(drawn[facts["bidder"], mine["run"]])
+            one = settled[me, mine["run"]]
+            told = tuple(mine[key] for key in ("action", "won", "paid", "assets_at_end", "value"))
+            assert told == (float(one.action), one.won, float(one.paid), float(one.assets), drawn[me, mine["run"]])
 
 
-def test_a_plan_and_what_is_expected_are_handed_on(tmp_path):
-    log = played("beauty", out=tmp_path / "run")
-    asked = [facts for facts in prompts(tmp_path / "run") if facts["bidder"] == "Ann"]
+def test_a_plan_and_what_is_expected_are_handed_on():
+    log, told = held("beauty")
+    asked = [facts for facts in told if facts["bidder"] == "Ann"]
     bids, replans = ([one for one in asked if one["task"] == task] for task in ("beauty", "contest_replan"))
     plans = [planned.text for planned in of_type(log, Planned) if planned.bidder == "Ann"]
     told = [one.bids.items() for one in of_type(log, Expected) if one.bidder == "Ann"]
@@ -229,18 +175,16 @@ def test_a_plan_and_what_is_expected_are_handed_on(tmp_path):
     assert [facts.get("forecasts") for facts in bids] == [None, *expected]
 
 
-def test_who_has_dropped_out_is_told_within_a_run_and_forgotten_in_the_next(tmp_path):
-    log = played("english-private", out=tmp_path / "run")
-    gone: dict[str, set[str]] = {}
-    out: dict[tuple[str, int], set[str]] = {}
+def test_who_has_dropped_out_is_told_within_a_run_and_forgotten_in_the_next():
+    log, asked = held("english-private")
+    gone, out = defaultdict(set), {}
     for event in (entry.event for entry in log):
         if isinstance(event, BiddersAsked):
-            out[event.item, event.round] = {*gone.get(event.item, ())}
+            out[event.item, event.round] = {*gone[event.item]}
         if isinstance(event, Acted) and isinstance(event.act, Withdraw):
-            gone.setdefault(event.item, set()).add(event.bidder)
+            gone[event.item].add(event.bidder)
     rounds = {(one.bidder, one.item, float(one.amount or 0)): one.round for one in of_type(log, Decided)}
-    bids = [facts for facts in prompts(tmp_path / "run") if "minimum" in facts]
-    keys = [((facts["bidder"], facts["run"], float(facts["minimum"])), facts) for facts in bids]
+    keys = [((one["bidder"], one["run"], float(one["minimum"])), one) for one in asked if "minimum" in one]
     made = [(rounds[key], facts) for key, facts in keys if key in rounds]
     assert any("withdrawn" in facts for _, facts in made)
     assert all({*facts.get("withdrawn", [])} == out[facts["run"], number] for number, facts in made)
@@ -251,13 +195,13 @@ def test_who_has_dropped_out_is_told_within_a_run_and_forgotten_in_the_next(tmp_
 
 @pytest.mark.parametrize("game", ["second-price", "english-private"])
 def test_the_built_in_model_is_truthful_where_that_is_dominant(game):
-    assert {deviation for runs in Played.of(played(game)).deviations().values() for deviation in runs} == {0.0}
+    assert {deviation for runs in Played.of(held(game)[0]).deviations().values() for deviation in runs} == {0.0}
 
 
 def numbers(log: tuple[Entry, ...]) -> list[float]:
-    picks: dict[str, list[float]] = {}
+    picks = defaultdict(list)
     for act in of_type(log, Acted):
-        picks.setdefault(act.item, []).append(float(act.act.amount))
+        picks[act.item].append(float(act.act.amount))
     return [fmean(one) for one in picks.values()]
 
 

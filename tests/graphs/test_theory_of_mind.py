@@ -1,11 +1,12 @@
-"""Theory of mind: which minds have which nodes, what each is told of its rivals, and what it makes of that."""
+"""Theory of mind: which minds have which nodes, what each is told of its rivals, what it makes of it, and placebos."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from itertools import product
@@ -16,29 +17,30 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from harbor import Auction, Bidder, Item, Result, Simulated, SimulatedChat, houses
-from harbor._config.auction import Persona
-from harbor._core.basics.numbers import stream
-from harbor._core.log.acts import Tried
-from harbor._core.log.events import (
-    BidderLabelled,
-    BiddersAsked,
-    BidderSeated,
-    CatalogShown,
-    ModelCalled,
-    SaleClosed,
-    SeatFailed,
-    ThoughtFailed,
-)
-from harbor._core.log.log import of_type
-from harbor._core.log.thoughts import Decided, Mirrored, Predicted, Profiled
-from harbor._games.english.events import ItemOpened, ItemSold, RoundClosed, SaleOpened
+from harbor import Auction, Bidder, Item, ModelSettings, Result, SimulatedChat, houses, of_type, resume
+from harbor._config.auction import check
+from harbor._config.thinking import MindSettings, Placebo
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.events import BidderLabelled, BiddersAsked, CatalogShown, SeatFailed, ThoughtFailed
+from harbor._core.log.thoughts import Mirrored, Planned, Profiled
+from harbor._games.english.events import ItemOpened, ItemSold, RoundClosed
 from harbor._games.english.opponent_model import value
+from harbor._models.calls.client import ModelClient
+from harbor._models.replies.replay import RawCall
 from harbor._models.simulated.chat_model import read_facts, reply_to
+from harbor.events import Acted, BidderSeated, Lot, ModelCalled, Predicted, Prediction, SaleClosed, SaleOpened, Signal
+from harbor.games import Amount, Ask, AuctionConfig, Bid, Event, Persona, Simulated, Withdraw, stream
+from harbor.graphs import View
 from harbor.graphs._context.context import BidderContext
+from harbor.graphs._nodes.believe import MIRROR
+from harbor.graphs._nodes.plan import PREDICT
+from harbor.graphs._nodes.profile import PROFILE
 from harbor.graphs._wiring.bidder import GraphBidder
+from harbor.graphs._wiring.steps import told
+from harbor.personas import personas
 from harbor.personas._catalog import traits
-from harbor.personas._catalog.catalogue import personas
+from support.asked import LARGE_STEPS
+from support.folders import calls, halved
 
 PLANNING = {"none": set(), "static": {"plan"}, "adaptive": {"plan", "replan"}}
 KNOWING = {
@@ -64,8 +66,7 @@ def trio(**switches: Any) -> Result:
 def asked(folder: Path) -> dict[str, list[tuple[str, str]]]:
     """Read the raw prompts of a run: (task, text) by bidder."""
     found = defaultdict(list)
-    for line in (folder / "calls.jsonl").read_text().splitlines():
-        call = json.loads(line)
+    for call in calls(folder):
         found[call["bidder"]].append((call["purpose"], "\n".join(call["prompt"])))
     return found
 
@@ -96,28 +97,14 @@ def reached(start: str, edges: set[tuple[str, str]]) -> set[str]:
     return seen
 
 
-@pytest.mark.parametrize(("theory_of_mind", "strategy"), list(product(KNOWING, CHOOSING)))
-def test_every_crossed_setting_holds_a_sale_to_its_end_with_the_calls_of_its_nodes_and_no_other(
-    theory_of_mind, strategy
-):
-    mind = {"theory_of_mind": theory_of_mind, "strategy": strategy, "bidding": "call"}
-    ann = Bidder("Ann", persona="downsizing", **mind)
-    ben = Bidder("Ben", persona="urban-dwellers", rule="minimum-raise")
-    log = Auction(items=houses(3, 5), bidders=[ann, ben]).run().log
-    assert of_type(log, SaleClosed)
-    assert of_type(log, SeatFailed) == of_type(log, ThoughtFailed) == of_type(log, Tried) == []
-    acts = {"fused"} if strategy == "fused" else CHOOSING[strategy]
-    made = {call.purpose for call in of_type(log, ModelCalled)}
-    assert made == {"plan", "believe", "replan"} | KNOWING[theory_of_mind] | acts
-
-
-@pytest.mark.parametrize(("theory_of_mind", "strategy"), [("true", "off"), ("inferred", "on"), ("second", "fused")])
-def test_a_lone_bidder_makes_no_call_about_rivals(theory_of_mind, strategy):
+@pytest.mark.parametrize(
+    ("theory_of_mind", "strategy", "acts"),
+    [("true", "off", {"limit"}), ("inferred", "on", {"strategize", "bid"}), ("second", "fused", {"fused"})],
+)
+def test_a_lone_bidder_makes_no_call_about_rivals(theory_of_mind, strategy, acts):
     lone = Bidder("Ann", persona="downsizing", theory_of_mind=theory_of_mind, strategy=strategy)
     log = Auction(items=houses(3, 5), bidders=[lone]).run().log
-    purposes = {call.purpose for call in of_type(log, ModelCalled)}
-    assert purposes >= {"plan", "believe", "replan"}
-    assert purposes & {"profile", "mirror", "predict"} == set()
+    assert {call.purpose for call in of_type(log, ModelCalled)} == {"plan", "believe", "replan", *acts}
     assert of_type(log, SeatFailed) == of_type(log, ThoughtFailed) == []
     assert {sold.winner for sold in of_type(log, ItemSold)} == {"Ann"}
 
@@ -138,13 +125,12 @@ def test_rivals_personas_are_given_with_the_true_theory_of_mind_alone_and_the_ca
 def test_the_truth_about_a_rival_is_its_personas_within_the_catalog():
     both, partly = ["downsizing", "urban-dwellers"], ["downsizing", "vacation-homes"]
     personas = {"Ben": "downsizing", "Cho": both, "Dan": "vacation-homes", "Eve": partly, "Fay": None}
-    bidders = [Bidder(name, persona=persona, rule="truthful") for name, persona in personas.items()]
+    rivals = [Bidder(name, persona=persona, rule="truthful") for name, persona in personas.items()]
     catalog = ("downsizing", "urban-dwellers", "rural-home-seekers")
-    bidders = [Bidder("Ann", theory_of_mind="true"), *bidders]
+    bidders = [Bidder("Ann", theory_of_mind="true"), *rivals]
     log = Auction(items=houses(2, 5), bidders=bidders, profile_over=catalog).run().log
-    truth = {"Ben": (1.0, -1.0, -1.0), "Cho": (0.5, 0.5, -1.0)}
-    told = {name: dict(zip(catalog, weights, strict=True)) for name, weights in truth.items()}
-    assert of_type(log, BidderSeated)[0].rivals == told
+    told = {name: tuple(weights.values()) for name, weights in of_type(log, BidderSeated)[0].rivals.items()}
+    assert told == {"Ben": (1.0, -1.0, -1.0), "Cho": (0.5, 0.5, -1.0)}
     assert of_type(log, Predicted)
 
 
@@ -175,7 +161,8 @@ def canaries(tmp_path_factory) -> tuple[Result, dict[str, list[tuple[str, str]]]
         Bidder(name, persona=own, theory_of_mind=MINDS[name], strategy="fused" if name == "Dee" else "on")
         for name, own in OWN.items()
     ]
-    auction = Auction(items=items, bidders=bidders, personas=cast, profile_over=(*OWN.values(), "downsizing"))
+    over = (*OWN.values(), "downsizing")
+    auction = Auction(items=items, bidders=bidders, personas=cast, profile_over=over, rules=LARGE_STEPS)
     return auction.run(out=folder), asked(folder)
 
 
@@ -220,12 +207,11 @@ def test_what_was_inferred_and_not_what_is_true_is_in_the_prompts_of_a_mind_that
         if isinstance(one, Profiled):
             held[one.rival] = one.weights
         if isinstance(one, Predicted):
-            rows = read_facts(next(prompts))["rivals"]
-            told = {
-                rival: traits.in_percent(held[rival], held[rival]) if held else {} for rival in OWN if rival != name
-            }
-            assert {row["rival"]: row["shares"] for row in rows} == told
-            assert held or not any("shares_of_you" in row for row in rows)
+            rows = {row["rival"]: row for row in read_facts(next(prompts))["rivals"]}
+            assert rows.keys() == OWN.keys() - {name}
+            for rival, row in rows.items():
+                assert row["shares"] == (traits.in_percent(held[rival], held[rival]) if held else {})
+                assert held or "shares_of_you" not in row
     assert held
 
 
@@ -240,9 +226,7 @@ def test_every_rival_is_predicted_before_every_item_and_of_second_order_what_it_
         found = [one for one in of_type(log, Predicted) if one.bidder == bidder]
         assert [one.item for one in found] == items[: len(found)]
         assert len(found) >= 3
-        assert {tuple(sorted(each.rival for each in one.predictions)) for one in found} == {
-            tuple(sorted({*TRIO} - {bidder}))
-        }
+        assert [{each.rival for each in one.predictions} for one in found] == [{*TRIO} - {bidder}] * len(found)
         expecting = {each.expects_me is not None for one in found[1:] for each in one.predictions}
         assert expecting == {theory_of_mind == "second"}
     first = {entry.event.item: entry.seq for entry in reversed(log) if isinstance(entry.event, BiddersAsked)}
@@ -340,36 +324,30 @@ def test_a_mind_mirrors_in_private_the_profiles_that_its_rivals_make_of_it():
     assert private == {(f"bidder:{name}",) * 2 for name in TRIO}
 
 
-@pytest.mark.parametrize(
-    ("picture", "expects_me"),
-    [(SURELY_URBAN, 1.0), (SURELY_RURAL, 0.0), ({}, 0.5), ({"urban": 0.5, "rural": -0.5}, 0.75)],
-)
+PICTURES = (SURELY_URBAN, 1.0), (SURELY_RURAL, 0.0), ({}, 0.5), ({"urban": 0.5, "rural": -0.5}, 0.75)
+
+
+@pytest.mark.parametrize(("picture", "expects_me"), PICTURES)
 def test_what_a_rival_expects_of_oneself_follows_the_picture_that_it_has(picture, expects_me):
     seen = rival(SURELY_RURAL, profile_of_you=picture)
     assert expected(seen, lots("urban"), 1_000)["expected_interest_of_yours"] == pytest.approx(expects_me)
     assert expected(seen, lots("rural"), 1_000)["expected_interest_of_yours"] == pytest.approx(1 - expects_me)
 
 
-@pytest.mark.parametrize(
-    ("profile", "picture", "spent", "mine", "limit"),
-    [
+def test_a_rival_with_little_left_raises_further_to_make_one_pay_within_worth_money_and_picture():
+    """Ben has $500 for four lofts: a dollar kept buys him 1.64, he would stop at $280. He sees that Ann has enough for
+    all, and takes her for one who pays $460 for a loft; of that he is sure but for one spread, 12 %: up to $404.
+    """
+    for profile, picture, spent, mine, limit in (
         (SURELY_URBAN, None, 700, 0, 280),
         (SURELY_URBAN, SURELY_URBAN, 700, 0, 404),
         (SURELY_RURAL, SURELY_URBAN, 700, 0, 340),  # no more than the loft is worth to himself
         (SURELY_URBAN, SURELY_URBAN, 900, 0, 300),  # no more than he has left
         (SURELY_URBAN, SURELY_RURAL, 700, 0, 299),  # no more than one pays who does not want it: 88 % of $340
         (SURELY_URBAN, SURELY_URBAN, 700, 1_000, 280),  # one who has $200 left herself can not be made to pay $280
-    ],
-    ids=["no picture", "keen", "worth to the rival", "money left of the rival", "picture", "money left of mine"],
-)
-def test_a_rival_with_little_left_raises_further_to_make_one_pay_within_worth_money_and_picture(
-    profile, picture, spent, mine, limit
-):
-    """Ben has $500 for four lofts: a dollar kept buys him 1.64, he would stop at $280. He sees that Ann has enough for
-    all, and takes her for one who pays $460 for a loft; of that he is sure but for one spread, 12 %: up to $404.
-    """
-    seen = rival(profile, spent, **({} if picture is None else {"profile_of_you": picture}))
-    assert expected(seen, lots(*["urban"] * 4), 1_200, spent=mine)["limit"] == pytest.approx(limit)
+    ):
+        seen = rival(profile, spent, **({} if picture is None else {"profile_of_you": picture}))
+        assert expected(seen, lots(*["urban"] * 4), 1_200, spent=mine)["limit"] == pytest.approx(limit)
 
 
 weights = st.fixed_dictionaries({persona: st.floats(-1, 1) for persona in PAIR})
@@ -398,16 +376,14 @@ ORDERS = (
 def ordered(tmp_path_factory) -> tuple[Result, dict[str, list[tuple[str, str]]]]:
     """Hold a sale in which a persona, a listing and an objective give orders to whoever reads them."""
     folder = tmp_path_factory.mktemp("orders") / "run"
-    cast = [Persona(id="villain", name="Villain", text=ORDERS)]
-    items = [
-        Item(name=f"Lot {number}", start=1_000, true_value=2_000, listing=listing)
-        for number, listing in enumerate((ORDERS, "A quiet farm with a barn.", ORDERS))
-    ]
+    listings = ORDERS, "A quiet farm with a barn.", ORDERS
+    items = [Item(name=f"Lot {at}", start=1_000, true_value=2_000, listing=one) for at, one in enumerate(listings)]
     bidders = [
         Bidder("Ann", persona=["villain", "urban-dwellers"], theory_of_mind="second", strategy="on", budget=7351.19),
         Bidder("Bea", persona="villain", theory_of_mind="inferred", strategy="fused", budget=8462.27),
         Bidder("Cyd", theory_of_mind="true", strategy="on", budget=6293.41, objective="secret-of-cyd"),
     ]
+    cast = [Persona(id="villain", name="Villain", text=ORDERS)]
     return Auction(items=items, bidders=bidders, personas=cast).run(out=folder), asked(folder)
 
 
@@ -415,21 +391,10 @@ def test_orders_in_texts_break_no_prompt(ordered):
     result, prompts = ordered
     assert {call.outcome for call in of_type(result.log, ModelCalled)} == {"ok"}
     assert of_type(result.log, SeatFailed) == []
-    for task, text in (call for calls in prompts.values() for call in calls):
+    for task, text in (call for made in prompts.values() for call in made):
         assert text.count("\n<facts>\n") == text.count("\n</facts>\n") == 2
         assert read_facts(text)["task"] == task
         assert not any(set("<>") & set(block) for block in re.findall(r"<facts>\n(.*?)\n</facts>", text))
-
-
-def test_orders_in_texts_change_no_rule_and_make_nobody_bid_beyond_what_an_item_is_worth_to_it(ordered):
-    log = ordered[0].log
-    assert of_type(log, Tried) == []
-    assert {(opened.start, opened.increment) for opened in of_type(log, ItemOpened)} == {(Decimal(1_000), Decimal(100))}
-    assert [lot.name for opened in of_type(log, SaleOpened) for lot in opened.lots] == ["Lot 0", "Lot 1", "Lot 2"]
-    last = {closed.item: closed.price for closed in of_type(log, RoundClosed)}
-    assert {sold.item: sold.price for sold in of_type(log, ItemSold)} == last
-    bids = [one.amount for one in of_type(log, Decided) if one.amount is not None]
-    assert 0 < max(bids) <= 2_530  # an estimate of $2,200, and 15 % more to one whom the item suits entirely
 
 
 def test_orders_in_texts_show_nobody_the_private_fields_of_another(ordered):
@@ -438,3 +403,192 @@ def test_orders_in_texts_show_nobody_the_private_fields_of_another(ordered):
         for _, text in prompts:
             assert not any(secret in text for owner, secret in secrets.items() if owner != reader)
             assert reader == "Cyd" or "secret-of-cyd" not in text
+
+
+# ---------------------------------------------------------------- arms that differ in nothing else, and placebos
+
+CATALOG = dict(list(TEXTS.items())[:3])
+FIRST, SECOND, THIRD = CATALOG
+PLACEBOS: tuple[Placebo, ...] = ("uniform", "shuffled", "another", "blank")
+ARMS: Mapping[str, Mapping[str, Any]] = {
+    "b": {"theory_of_mind": "true"},
+    "c": {"theory_of_mind": "inferred", "strategy": "on"},
+    "d": {"theory_of_mind": "true", "strategy": "on"},
+    "e": {"theory_of_mind": "second", "strategy": "on"},
+}
+CONCLUDED = {"forecasts", "strategy", "strategy_reasons"}
+"""What theory of mind and the strategy that follows from it add to the prompt of a bid."""
+EXPLAINED = {"catalog", "rivals", "shares_of_you", "forecasts", "expected_interest_of_yours", "strategy"}
+"""What its texts explain besides: all calls of a bidder begin alike, so this is what any of them may be told."""
+
+
+def prompts(folder: Path) -> list[tuple[str, dict[str, Any]]]:
+    """Read the tasks and the facts of Ann's calls, in order."""
+    return [(task, read_facts(text)) for task, text in asked(folder)["Ann"]]
+
+
+def asked_to_bid(**switches: Any) -> str:
+    """Give the prompt of a bid after the same public events, with what the mind concluded before."""
+    lots = tuple(Lot(name, Decimal(1_000)) for name in ("Lot A", "Lot B"))
+    theory = switches.get("theory_of_mind", "none") != "none"
+    seen: list[Event] = [
+        BidderSeated("Ann", Decimal(10_000), {}, "profit"),
+        Signal("Ann", {lot.name: Decimal(2_200) for lot in lots}, noisy=True),
+        *([CatalogShown("Ann", CATALOG)] if theory else []),
+        SaleOpened(("Ann", "Ben", "Cho"), lots, "true value"),
+        Planned("Ann", "Buy.", {"Lot A": 3, "Lot B": 2}),
+        *([Predicted("Ann", "Lot A", (Prediction("Ben", 0.75, Decimal(1_800), 0.5),))] if theory else []),
+        ItemOpened("Lot A", Decimal(1_000), Decimal(100)),
+        Acted("Ben", "Lot A", Bid(Decimal(1_000))),
+        Acted("Cho", "Lot A", Withdraw()),
+        RoundClosed("Lot A", 1, "Ben", Decimal(1_000)),
+    ]
+    made = list[RawCall]()
+    model = ModelClient("Ann", "model", SimulatedChat(), ModelSettings(), seen.append, made.append)
+    mind = BidderContext(model, MindSettings(bidding="call", **switches), lambda: seen.append)
+    asyncio.run(GraphBidder(mind).act(Ask("Ann", "Lot A", 2, Amount(Decimal(1_100), Decimal(10_000)), 1, ""), [*seen]))
+    assert made[-1].purpose == "bid"
+    return "\n".join(made[-1].prompt)
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_a_bid_is_asked_for_in_the_words_of_the_baseline_but_for_what_theory_of_mind_is_told(arm):
+    plain, knowing = asked_to_bid(), asked_to_bid(**ARMS[arm])
+    told, facts = read_facts(plain), read_facts(knowing)
+    assert facts.keys() - told.keys() == CONCLUDED & facts.keys()
+    assert {key: facts[key] for key in told} == told
+    assert (told["leader"], told["withdrawn"]) == ("Ben", ["Cho"])
+    assert set(facts["forecasts"][0]) == {"rival", "interest", "limit", "expected_interest_of_yours"}
+    words = [re.sub(r"<facts>\n.*?\n</facts>", "", text) for text in (plain, knowing)]
+    usual, more = (re.split(r"\n(?=\n|- |`strategy`)", text) for text in words)
+    assert [part for part in more if part in usual] == usual
+    explained = [re.match(r"(?:- )?`(\w+)`", part) for part in more if part not in usual]
+    assert {name and name[1] for name in explained} - EXPLAINED == set()
+
+
+# ---------------------------------------------------------------- placebos
+
+TRUTH = {"Ben": "urban-dwellers", "Cho": "rural-home-seekers"}
+
+
+def sale(folder: Path, rivals: Mapping[str, str] = TRUTH, **mind: Any) -> Result:
+    """Hold a sale of three houses against two rivals that bid by a rule, whatever their personas are."""
+    bidders = [Bidder("Ann", **mind)]
+    bidders += [Bidder(name, persona=persona, rule="minimum-raise") for name, persona in rivals.items()]
+    return Auction(seed=3, items=houses(3, 5), bidders=bidders, rules=LARGE_STEPS).run(out=folder)
+
+
+SEEN = View(
+    name="Ann",
+    bidders=("Ann", "Ben", "Cho", "Dan"),
+    catalog=CATALOG,
+    notes={
+        "profile": {"Ben": {FIRST: 0.8, SECOND: -0.4, THIRD: 0.0}, "Cho": {FIRST: -1.0, SECOND: 1.0, THIRD: -1.0}},
+        "mirror": {"Ben": {FIRST: 0.5, SECOND: 0.1, THIRD: 0.2}},
+    },
+)
+
+
+ZEROS = dict.fromkeys(CATALOG, 0.0)
+
+
+def test_a_placebo_stands_in_the_place_of_profiles():
+    for placebo, profiles, mirrors in (
+        ("none", SEEN.profiles, SEEN.mirrors),
+        ("uniform", {"Ben": ZEROS, "Cho": ZEROS}, {"Ben": ZEROS}),
+        ("another", {"Ben": SEEN.profiles["Cho"], "Cho": {}}, {"Ben": {}}),
+        ("blank", {"Ben": {}, "Cho": {}}, {"Ben": {}}),
+    ):
+        given = told(SEEN, PREDICT, placebo, 0)
+        assert (given.profiles, given.mirrors) == (profiles, mirrors)
+
+
+def test_shuffled_weights_are_those_of_the_profile_dealt_by_the_seed():
+    dealt = [told(SEEN, PREDICT, "shuffled", seed).profiles for seed in range(20)]
+    assert told(SEEN, PREDICT, "shuffled", 7).profiles == dealt[7]
+    of_each = {rival: sorted(one.values()) for rival, one in SEEN.profiles.items()}
+    assert all({rival: sorted(one.values()) for rival, one in found.items()} == of_each for found in dealt)
+    assert {max(found["Cho"], key=found["Cho"].__getitem__) for found in dealt} == set(CATALOG)
+
+
+def test_profiling_itself_goes_on_from_its_own_profiles():
+    assert all(told(SEEN, node, placebo, 0) == SEEN for node in (PROFILE, MIRROR) for placebo in PLACEBOS)
+
+
+@pytest.mark.parametrize(("placebo", "strategy"), [("none", "on"), ("shuffled", "fused"), ("blank", "on")])
+def test_under_a_placebo_nothing_that_depends_on_the_true_profile_reaches_a_prompt(tmp_path, placebo, strategy):
+    others = {"Ben": "vacation-homes", "Cho": "eco-conscious-buyers"}
+    asked = []
+    for number, rivals in enumerate((TRUTH, others)):
+        mind = {"theory_of_mind": "true", "strategy": strategy, "placebo": placebo}
+        log = sale(tmp_path / str(number), rivals, **mind).log
+        seated = next(one for one in of_type(log, BidderSeated) if one.bidder == "Ann")
+        assert {rival: max(one, key=one.__getitem__) for rival, one in seated.rivals.items()} == rivals
+        asked.append(prompts(tmp_path / str(number)))
+    assert (asked[0] == asked[1]) == (placebo != "none")
+    tasks = {task for task, facts in asked[0] if "rivals" in facts}
+    assert tasks == {"plan", "replan", "predict", "fused" if strategy == "fused" else "strategize"}
+
+
+class Opinionated(SimulatedChat):
+    """Profiles every rival as one kind of buyer, and is the built-in model in all else."""
+
+    kind: str
+
+    def _answer(self, messages: Any, tools: Any) -> Any:
+        result = super()._answer(messages, tools)
+        for call in result.generations[0].message.tool_calls:  # type: ignore[attr-defined]
+            if "shares" in call["args"]:
+                others = [{"persona": one, "share": 7} for one in personas() if one != self.kind]
+                call["args"]["shares"] = [{"persona": self.kind, "share": 37}, *others]
+        return result
+
+
+@pytest.mark.parametrize("placebo", ["uniform", "shuffled"])
+def test_under_a_placebo_what_was_inferred_reaches_no_later_thought_and_stays_in_the_log(tmp_path, placebo):
+    later = []
+    rivals = [Bidder(name, rule="minimum-raise") for name in TRUTH]
+    ann = Bidder("Ann", model="mine", theory_of_mind="second", strategy="on", placebo=placebo)
+    for kind in ("downsizing", "vacation-homes"):
+        auction = Auction(seed=3, items=houses(3, 5), bidders=[ann, *rivals], rules=LARGE_STEPS)
+        log = auction.run(out=tmp_path / kind, models={"mine": Opinionated(kind=kind)}).log
+        assert {max(one.weights, key=one.weights.__getitem__) for one in of_type(log, Profiled)} == {kind}
+        assert of_type(log, Mirrored)
+        later.append([one for one in prompts(tmp_path / kind) if one[0] not in ("profile", "mirror")])
+    assert later[0] == later[1]
+    assert any("shares_of_you" in row for _, facts in later[0] for row in facts.get("rivals", []))
+
+
+def test_of_another_placebo_what_is_told_of_a_rival_does_not_depend_on_its_own_persona(tmp_path):
+    told_of: list[Any] = []
+    for number, persona in enumerate(("urban-dwellers", "vacation-homes")):
+        sale(tmp_path / str(number), {**TRUTH, "Ben": persona}, theory_of_mind="true", placebo="another")
+        facts = next(facts for task, facts in prompts(tmp_path / str(number)) if task == "plan")
+        told_of.append({row["rival"]: row["shares"] for row in facts["rivals"]})
+    assert told_of[0]["Ben"] == told_of[1]["Ben"]
+    assert told_of[0]["Cho"] != told_of[1]["Cho"]
+
+
+def test_a_resumed_run_deals_the_same_placebo(tmp_path):
+    folder = tmp_path / "run"
+    sale(folder, theory_of_mind="inferred", strategy="on", placebo="shuffled")
+    before = prompts(folder)
+    assert prompts(halved(folder)) != before
+    resume(folder)
+    assert prompts(folder) == before
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+def test_a_placebo_with_nothing_to_replace_is_refused_in_one_line():
+    for ann, complaint in (
+        ({"rule": "truthful", "theory_of_mind": "true"}, "placebo 'uniform' is for the thoughts of a model; drop it"),
+        ({}, "placebo 'uniform' replaces the results of a theory of mind; set theory_of_mind, or drop it"),
+        ({"theory_of_mind": "true", "placebo": "another"}, "placebo 'another' needs two rivals; add one"),
+    ):
+        given = {"bidders": [{"name": "Ann", "placebo": "uniform", **ann}, {"name": "Ben"}]}
+        with pytest.raises(ConfigError) as refused:
+            check(AuctionConfig, given, "auction")
+        assert complaint in str(refused.value)
+        assert "\n" not in str(refused.value)

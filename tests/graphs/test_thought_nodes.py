@@ -11,22 +11,21 @@ from typing import Any
 
 import pytest
 
-from harbor import Auction, Bidder, SimulatedChat, houses, resume
+from harbor import Auction, Bidder, SimulatedChat, houses, of_type, resume
 from harbor._config.auction import MemorySettings, MindSettings
 from harbor._core.basics.errors import CodeError, ConfigError, RunFolderError
-from harbor._core.log.events import ModelCalled, SeatFailed, ThoughtFailed
-from harbor._core.log.log import of_type
 from harbor._core.plugins.finding import asked, everything
 from harbor._models.simulated.chat_model import read_facts
+from harbor.events import ModelCalled, SeatFailed, ThoughtFailed
 from harbor.graphs._wiring.mind import NODES, levels, nodes_of
 from harbor.testing._playing import equal
-from support.folders import ROOT, halved
+from support.asked import LARGE_STEPS
+from support.folders import ROOT, calls, halved
 from support.plugins import install, installed
 from support.thoughts import thought
 
 PAPER = {"protocol": "aucarena", "reply": "tool", "context": "fresh", "facts": "json"}
 """The prompts of a paper."""
-CHO = Bidder("Cho", planning="static")
 
 
 @pytest.fixture
@@ -38,13 +37,12 @@ def place(tmp_path, request):
 
 def auction(*nodes: str, **settings: Any) -> Auction:
     bidders = [Bidder("Ann", nodes=nodes, **settings), Bidder("Ben", rule="minimum-raise")]
-    return Auction(items=houses(3, 1), bidders=bidders)
+    return Auction(items=houses(3, 1), bidders=bidders, rules=LARGE_STEPS)
 
 
-def prompts(folder: Path) -> list[tuple[str, str]]:
-    """The raw prompts of a run: (task, text)."""
-    calls = [json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines()]
-    return [(call["purpose"], "\n".join(call["prompt"])) for call in calls]
+def prompts(folder: Path, bidder: str = "Ann") -> list[tuple[str, str]]:
+    """The raw prompts of a bidder in a run: (task, text)."""
+    return [(call["purpose"], "\n".join(call["prompt"])) for call in calls(folder) if call["bidder"] == bidder]
 
 
 def refusal(reference: str, *more: str) -> str:
@@ -60,20 +58,20 @@ def refusal(reference: str, *more: str) -> str:
 def test_a_declared_thought_is_had_and_its_conclusion_is_in_the_log(place):
     log = auction(thought(Path(), place)).run().log
     concluded = [entry.event for entry in log if type(entry.event).__name__ == "Reflected"]
-    assert len(concluded) == 3
+    assert [one.lesson.startswith(f"{one.item} cost ") for one in concluded] == [True] * 3
     assert concluded[0].bidder == "Ann"
-    assert concluded[0].lesson.startswith(f"{concluded[0].item} cost ")
     assert [call.purpose for call in of_type(log, ModelCalled)].count("reflect") == 3
     assert not of_type(log, SeatFailed) + of_type(log, ThoughtFailed)
 
 
 @pytest.mark.parametrize("protocol", [{}, PAPER], ids=["native", "paper"])
 def test_later_prompts_of_its_bidder_alone_are_told_what_it_noted_and_what_that_is(place, protocol):
-    bidders = [Bidder("Ann", nodes=(thought(Path(), place),), **protocol), Bidder("Ben", rule="minimum-raise"), CHO]
-    Auction(items=houses(3, 1), bidders=bidders).run(out=Path("run"))
-    calls = [json.loads(line) for line in Path("run/calls.jsonl").read_text().splitlines()]
-    assert not [call for call in calls if call["bidder"] == "Cho" and "reflect" in "".join(call["prompt"])]
-    texts = [(call["purpose"], "\n".join(call["prompt"])) for call in calls if call["bidder"] == "Ann"]
+    bidders = [Bidder("Ann", nodes=(thought(Path(), place),), **protocol), Bidder("Ben", rule="minimum-raise")]
+    bidders.append(Bidder("Cho", planning="static"))
+    Auction(items=houses(3, 1), bidders=bidders, rules=LARGE_STEPS).run(out=Path("run"))
+    others = [text for _, text in prompts(Path("run"), "Cho")]
+    assert [text for text in others if "reflect" in text] == [] != others
+    texts = prompts(Path("run"))
     told = [(task, read_facts(text)["reflect"]) for task, text in texts if '"reflect":' in text]
     assert {task for task, _ in told} == {"bid", "believe", "replan", "reflect"}
     bids = [notes for task, notes in told if task == "bid"]
@@ -108,26 +106,32 @@ def test_a_thought_makes_a_call_only_when_it_is_worth_it_and_after_the_auction_a
     assert [call.purpose for call in of_type(late, ModelCalled)][-1] == "late"
 
 
+def test_two_thoughts_whose_replies_have_the_same_name_are_both_had(place):
+    late = thought(Path(), f"{place}_late", name="'late'", tells="'`late` is what came late.'", occasions="('end',)")
+    log = auction(thought(Path(), place), late).run().log
+    assert {call.outcome for call in of_type(log, ModelCalled) if call.purpose in ("reflect", "late")} == {"ok"}
+    assert of_type(log, ThoughtFailed) == []
+
+
 def test_an_interrupted_run_with_a_thought_of_ones_own_resumes_to_the_same_log(place):
     whole = auction(thought(Path(), place)).run(out=Path("run")).log
-    again = resume(halved(Path("run"))).log
-    assert again[0].event == whole[0].event
-    equal(whole, again)
+    equal(whole, resume(halved(Path("run"))).log)
 
 
-@pytest.mark.parametrize(
-    ("piece", "occasions", "code", "told", "mistake"),
-    [
-        ("facts", "('closed',)", "1 / 0", "has a mistake in its code", "ZeroDivisionError: division by zero"),
-        ("facts", "('call',)", "{}['x']", "found no such fact in the game 'english'", "KeyError: 'x'"),
-        ("when", "('call',)", "1 / 0", "has a mistake in its code", "ZeroDivisionError: division by zero"),
-        ("fold", "('closed',)", "{}['x']", "found no such fact in the game 'english'", "KeyError: 'x'"),
-    ],
-)
+BROKEN, MISSING = "has a mistake in its code", "found no such fact in the game 'english'"
+MISTAKES = [
+    ("facts", "closed", "1 / 0", BROKEN, "ZeroDivisionError: division by zero"),
+    ("facts", "call", "view.coming[9]", MISSING, "IndexError: tuple index out of range"),
+    ("when", "call", "1 / 0", BROKEN, "ZeroDivisionError: division by zero"),
+    ("fold", "closed", "{}['x']", MISSING, "KeyError: 'x'"),
+]
+
+
+@pytest.mark.parametrize(("piece", "occasion", "code", "told", "mistake"), MISTAKES)
 def test_a_mistake_in_the_code_of_a_thought_is_no_play_and_ends_the_run_in_one_line(
-    place, piece, occasions, code, told, mistake
+    place, piece, occasion, code, told, mistake
 ):
-    broken = thought(Path(), place, occasions=occasions, **{piece: f"lambda *_: {code}"})
+    broken = thought(Path(), place, occasions=f"('{occasion}',)", **{piece: f"lambda view, *_: {code}"})
     with pytest.raises(CodeError) as ended:
         auction(broken).run(out=Path("run"))
     line = str(ended.value)
@@ -171,38 +175,32 @@ def test_an_installed_thought_is_named_by_its_name(tmp_path):
 # ---------------------------------------------------------------- what is refused
 
 
-@pytest.mark.parametrize(
-    ("part", "complaint"),
-    [
-        ("name", "lacks name: its name, in lower case; give it one"),
-        ("prompt", "lacks prompt: the file of its prompt; give it one"),
-        ("answer", "lacks answer: how the built-in model replies, from the facts of the prompt; give it one"),
-        ("tells", "lacks tells: a sentence that explains this fact to later prompts; give it one"),
-    ],
-)
-def test_a_missing_part_is_named(place, part, complaint):
-    assert complaint in refusal(thought(Path(), place, **{part: ""}))
+WRONG = [
+    ({"name": ""}, "lacks name: its name, in lower case; give it one"),
+    ({"prompt": ""}, "lacks prompt: the file of its prompt; give it one"),
+    ({"answer": ""}, "lacks answer: how the built-in model replies, from the facts of the prompt; give it one"),
+    ({"tells": ""}, "lacks tells: a sentence that explains this fact to later prompts; give it one"),
+    ({"occasions": "('lunch',)"}, "unknown occasion 'lunch'; choose some of 'opening', 'call', 'closed', 'end'"),
+    ({"event": "Words"}, "give a class that is a PrivateEvent"),
+    ({"reply": "dict"}, "has reply <class 'dict'>; give a class that is a BaseModel"),
+    ({"name": "'re_flect'"}, "must have a name with hyphens instead of underscores; rename it"),
+    ({"tells": "'What you think.'"}, "does not say what `reflect` is; name it so, in backticks"),
+    (
+        {"name": "'lost'", "tells": "'`lost`'", "needs": "('beleive',)"},
+        "unknown node 'beleive'; did you mean 'believe'?",
+    ),
+    (
+        {"name": "'idle'", "tells": "'`idle`'", "on": "lambda *_: False"},
+        "is off with the settings of this bidder; drop it",
+    ),
+    ({"answers": "True", "occasions": "('call',)"}, "'bid' and 'reflect' each answer a call"),
+    ({"name": "'budget'", "tells": "'`budget` is it.'"}, "has a name that prompts use for something else: `budget`"),
+]
 
 
-@pytest.mark.parametrize(
-    ("changes", "complaint"),
-    [
-        ({"occasions": "('lunch',)"}, "unknown occasion 'lunch'; choose some of 'opening', 'call', 'closed', 'end'"),
-        ({"event": "Words"}, "give a class that is a PrivateEvent"),
-        ({"reply": "dict"}, "has reply <class 'dict'>; give a class that is a BaseModel"),
-        ({"name": "'re_flect'"}, "must have a name with hyphens instead of underscores; rename it"),
-        ({"tells": "'What you think.'"}, "does not say what `reflect` is; name it so, in backticks"),
-        ({"needs": "('beleive',)"}, "needs a node that is not there: unknown node 'beleive'; did you mean 'believe'?"),
-        ({"on": "lambda mind, memory: False"}, "is off with the settings of this bidder; drop it, or change them"),
-        ({"answers": "True", "occasions": "('call',)"}, "'bid' and 'reflect' each answer a call"),
-        (
-            {"name": "'budget'", "tells": "'`budget` is what you thought.'"},
-            "has a name that prompts use for something else: `budget`; rename it",
-        ),
-    ],
-)
-def test_a_broken_node_is_refused_in_one_line(place, changes, complaint):
-    assert complaint in refusal(thought(Path(), place, **changes))
+def test_a_broken_node_is_refused_in_one_line(place):
+    for number, (changes, complaint) in enumerate(WRONG):
+        assert complaint in refusal(thought(Path(), f"{place}_{number}", **changes))
 
 
 def test_a_prompt_that_cannot_be_filled_or_read_is_refused(place):
@@ -239,8 +237,7 @@ from harbor._config.auction import MemorySettings, MindSettings
 from harbor._core.plugins.finding import everything
 from harbor.graphs._wiring.mind import nodes_of
 assert everything("node")
-for game in ("english", "water"):
-    nodes_of(game, MindSettings(), MemorySettings())
+assert nodes_of("english", MindSettings(), MemorySettings()) and nodes_of("water", MindSettings(), MemorySettings())
 print({name.partition(".")[0] for name in sys.modules} & {"langgraph", "langchain_core", "chromadb", "numpy"})
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)

@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 
 from harbor import Auction
 from harbor._core.basics.errors import LogError
-from harbor._core.log.acts import DrawnOpenly
-from harbor._games.english.events import ItemSold, RoundClosed
 from harbor._games.english.game import ENGLISH
 from harbor._house.checking import DRAWN, SEALED, check
 from harbor._runs.verification import logs_checked
+from harbor.events import DrawnOpenly, ItemSold, RoundClosed
 from harbor.personas._catalog.catalogue import with_items
 from harbor.testing._playing import public, table
 from support import forging
@@ -33,10 +32,8 @@ SESSION = {
 }  # fmt: skip
 GROUPS = {"group": ["L", "M"], "draw": ["each run", "once"], "entrance_fee_share": ["0", "0.1", "0.037"]}
 SETTINGS = {
-    "english": {
-        "increment_share": ["0.001", "0.07", "0.1", "0.33"], "lowerings": range(4),
-        "lowering_share": ["0.1", "0.5", "0.9"], "reveal": ["price", "true value"],
-    },
+    "english": {"increment_share": ["0.001", "0.07", "0.1", "0.33"], "lowerings": range(4),
+                "lowering_share": ["0.1", "0.5", "0.9"], "reveal": ["price", "true value"]},
     "water": {"days": range(1, 10), "supply": ["low", "medium", "high"]},
     "beauty": SESSION | {"fraction": ["2/3", "1", "1/7"], "group": [None, "L", "M"]},
     "english-private": SESSION | GROUPS | {"step_share": ["0.07", "0.3"]},
@@ -108,14 +105,6 @@ def held(request, tmp_path_factory) -> Path:
     return out
 
 
-@pytest.fixture
-def folder(held, tmp_path) -> Path:
-    """A copy to forge."""
-    for name in ("events.jsonl", "config.json"):
-        (tmp_path / name).write_bytes((held / name).read_bytes())
-    return tmp_path
-
-
 def verdict_on(folder: Path):
     [one] = logs_checked(folder)
     return one.verdict
@@ -131,16 +120,17 @@ def equally_valid(lines: list, done: str) -> bool:
 
 
 @pytest.mark.parametrize("is_public", [False, True], ids=["whole", "public"])
-def test_random_forgeries_of_every_game_are_found(folder, is_public):
-    lines, rng, passed = forging.lines_of(folder / "events.jsonl"), Random(1 + is_public), []
+def test_random_forgeries_of_every_game_are_found(held, is_public, tmp_path):
+    lines, rng, passed = forging.lines_of(held / "events.jsonl"), Random(1 + is_public), []
+    (tmp_path / "config.json").write_bytes((held / "config.json").read_bytes())
     if is_public:
         lines = as_public(lines)
-        forging.write(folder / "events.jsonl", lines)
-        assert (verdict_on(folder).follows, verdict_on(folder).level) == (True, "public")
+        forging.write(tmp_path / "events.jsonl", lines)
+        assert (verdict_on(tmp_path).follows, verdict_on(tmp_path).level) == (True, "public")
     for _ in range(FORGERIES):
         done, new = forging.forged(lines, rng)
-        forging.write(folder / "events.jsonl", new)
-        verdict = verdict_on(folder)
+        forging.write(tmp_path / "events.jsonl", new)
+        verdict = verdict_on(tmp_path)
         if verdict.follows:
             assert is_public or equally_valid(new, done), done
             passed.append(done)
@@ -162,21 +152,15 @@ def first(lines, kind):
     return forging.of_type(lines, kind)[0]
 
 
-def _prices_of_one_dollar(lines):
-    for line in forging.of_type(lines, "item_sold"):
-        line["price"] = 1
-
-
 def _twice(kind):
     """Insert a line of this kind again."""
     return lambda lines: lines.insert(lines.index(first(lines, kind)) + 1, deepcopy(first(lines, kind)))
 
 
-THOUGHT = {"seq": 0, "at": 0.0, "audience": "bidder:Zed", "type": "tried", "bidder": "Zed"}
-THOUGHT |= {"item": "First House", "round": 1, "attempt": 1, "reason": "none"}
+THOUGHT = {"seq": 0, "at": 0.0, "audience": "bidder:Zed", "type": "tried", "bidder": "Zed", "item": "First House"}
+THOUGHT |= {"round": 1, "attempt": 1, "reason": "none"}
 FORGED = {
-    "prices of one dollar": _prices_of_one_dollar,
-    "a negative price": lambda lines: first(lines, "item_sold").update(price=-5),
+    "a price of one dollar": lambda lines: first(lines, "item_sold").update(price=1),
     "an item sold twice": _twice("item_sold"),
     "two openings": _twice("sale_opened"),
     "a winner nobody knows": lambda lines: first(lines, "item_sold").update(winner="Nobody"),
@@ -220,7 +204,7 @@ def test_a_forged_log_is_found_without_any_key_and_its_first_forged_line_is_name
     assert not verdict.follows
     places = enumerate(zip_longest(lines, new, fillvalue={}), start=1)
     assert verdict.line == next(place for place, (was, line) in places if told(was) != told(line))
-    if attack == "prices of one dollar":
+    if attack == "a price of one dollar":
         price = first(lines, "item_sold")["price"]
         said = (verdict.event, verdict.expected, verdict.found)
         assert said == ("item_sold", f'{{"price": {price}}}', '{"price": 1}')
@@ -286,9 +270,7 @@ def test_a_log_of_a_later_version_is_read_as_far_as_it_is_known_and_says_what_wa
     assert not verdict_on(tmp_path).follows
 
 
-def test_a_game_that_tells_no_rules_from_public_events_is_checked_by_its_settings_and_without_them_it_says_so(
-    monkeypatch,
-):
+def test_a_game_that_tells_no_rules_from_public_events_is_checked_by_its_settings(monkeypatch):
     one = auction("english", ["random"], seed=2)
     log = one.run().log
     monkeypatch.setattr("harbor._house.checking.game_of", lambda _: replace(ENGLISH, from_public=None))
@@ -296,10 +278,7 @@ def test_a_game_that_tells_no_rules_from_public_events_is_checked_by_its_setting
     sold = next(entry for entry in log if isinstance(entry.event, ItemSold))
     forged = sold._replace(event=replace(sold.event, price=Decimal(1)))
     assert not check([forged if entry is sold else entry for entry in log], with_items(one)).follows
-    for told in (log, public(log)):
-        verdict = check(told)
-        assert verdict.level == "heading"
-        assert "'english' does not make them of public events" in verdict.unchecked[0]
+    assert check(public(log)).level == "heading"
 
 
 def test_a_log_without_a_sale_is_nothing_to_check():

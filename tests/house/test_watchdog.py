@@ -95,7 +95,7 @@ def test_no_interruption_ever_comes_after_the_end_of_its_step(monkeypatch):
 def test_code_in_c_that_works_and_keeps_pythons_lock_is_late_as_no_pause_is():
     step = Step(0.15)
     with suppress(Overdue):
-        step.run(re.match, "(a+)+b", "a" * 25)
+        step.run(re.match, "(a+)+b", "a" * 24)
     assert step.late
 
 
@@ -129,21 +129,15 @@ def keys(monkeypatch):
     monkeypatch.setenv("BIDDER_TOKEN", "12345678")
 
 
-@pytest.mark.parametrize(
-    ("space", "words", "heard"),
-    [
-        (AMOUNT, "I bid $120.", "I bid $120."),
-        (AMOUNT, "I bid $12345678.", "I bid $12,345,678."),
-        (BELOW, "I bid $12345678.", "I bid $12,345,678."),
-        (AMOUNT, "I withdraw, sk-abcdefgh.", "I withdraw."),
-        (AMOUNT, f"I bid $120. My key {KEY}", "I bid $120."),
-        (AMOUNT, f"(unreadable) '{KEY}' is no answer", "(unreadable) '[redacted]' is no answer"),
-        (BUNDLE, f'I bid $5 for "{KEY}".', f'I bid $5 for "{KEY}".'),
-        (BUNDLE, f'I bid $5 for "the {KEY}".', 'I bid $5 for "the [redacted]".'),
-        (Choice(("go", KEY)), KEY, f'I choose "{KEY}".'),
-        (Words(100), f"My key is {KEY}.", "My key is [redacted]."),
-    ],
-)
+@pytest.mark.parametrize(("space", "words", "heard"), [
+    (AMOUNT, "I bid $120.", "I bid $120."), (AMOUNT, "I bid $12345678.", "I bid $12,345,678."),
+    (BELOW, "I bid $12345678.", "I bid $12,345,678."), (AMOUNT, "I withdraw, sk-abcdefgh.", "I withdraw."),
+    (AMOUNT, f"I bid $120. My key {KEY}", "I bid $120."),
+    (AMOUNT, f"(unreadable) '{KEY}' is no answer", "(unreadable) '[redacted]' is no answer"),
+    (BUNDLE, f'I bid $5 for "{KEY}".', f'I bid $5 for "{KEY}".'),
+    (BUNDLE, f'I bid $5 for "the {KEY}".', 'I bid $5 for "the [redacted]".'),
+    (Choice(("go", KEY)), KEY, f'I choose "{KEY}".'), (Words(100), f"My key is {KEY}.", "My key is [redacted]."),
+])  # fmt: skip
 def test_a_key_in_words_is_hidden_and_a_legal_answer_stands(space: Space, words, heard, keys):
     ask = Ask("Ann", "Vase", 1, space)
     assert without_keys(words, ask) == heard

@@ -12,8 +12,8 @@ from importlib import import_module
 import pytest
 from mcp import Client
 
-from harbor._core.files.layout import EVENTS
-from support.mcp_clients import Played, play, tools, withdraw
+from harbor._mcp.experiment_tools import apart
+from support.mcp_clients import Played, tools
 
 BEN = {"name": "Ben", "rule": "minimum-raise", "max_bids": 1}
 SMALL = {
@@ -42,20 +42,6 @@ async def hosting(runs, **how):
     async with tools(runs, **how) as served, Client(served.hosts) as client:
         played = Played()
         yield served, partial(played.call, client), played
-
-
-async def test_a_client_holds_an_auction_plays_its_seat_and_reads_who_won(tmp_path):
-    async with tools(tmp_path) as served, Client(served.hosts) as client:
-        played = Played()
-        held = await played.call(client, "hold_auction", settings=SMALL)
-        assert (held["status"], held["bidders"]) == ("waiting for clients", ["Ann", "Ben"])
-        assert list(held["seats"]) == ["Ann"]
-        await play(client, held["seats"]["Ann"], withdraw)
-        await served.held.auction(held["auction"]).ended()
-        found = await played.call(client, "read_standings", auction=held["auction"])
-    assert (found["status"], found["standings"][0]["bidder"], found["items"][0]["winner"]) == ("over", "Ben", "Ben")
-    assert (tmp_path / held["auction"] / EVENTS).is_file()
-    assert played.refused == []
 
 
 async def test_every_preset_that_is_listed_can_be_held_with_clients_in_the_seats_that_are_named(tmp_path):
@@ -102,49 +88,35 @@ async def test_a_host_can_name_no_code_no_server_no_folder_and_no_model_that_cos
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("model", "refusal"), [
-    ("mine.loaded:MODEL", "names the code 'mine.loaded:MODEL'"),
-    ("http://10.0.0.1/v1", "takes from nobody (contacts"),
-])  # fmt: skip
-async def test_a_host_can_name_no_code_and_no_server_for_an_experiment(tmp_path, monkeypatch, model, refusal):
-    package = tmp_path / "mine"
-    package.mkdir()
-    (package / "loaded.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')", encoding="utf-8")
+async def test_a_host_can_name_no_code_and_no_server_for_an_experiment_and_no_file_at_all(tmp_path, monkeypatch):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "loaded.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
+    file = tmp_path / "mine.toml"
+    file.write_text("[[bidders]]\nname = 'Ann'\nagent = true\n", encoding="utf-8")
     async with hosting(tmp_path / "runs", max_cost=1.0) as (_, call, played):
-        await call("estimate", experiment="bidding", models=[model], repeats=1)
-        await call("run_experiment", name="bidding", models=[model], repeats=1, max_cost=1.0)
-    assert [refusal in words for words in played.refused] == [True, True]
+        for model in ("mine.loaded:MODEL", "http://10.0.0.1/v1"):
+            await call("estimate", experiment="bidding", models=[model], repeats=1)
+            await call("run_experiment", name="bidding", models=[model], repeats=1, max_cost=1.0)
+        await call("hold_auction", preset=str(file))
+        await call("estimate", experiment=str(file))
+        await call("estimate", auction=str(file))
+        await call("run_experiment", name=str(file))
+        await call("read_standings", auction="../mine.toml")
+    refusals = ["names the code 'mine.loaded:MODEL'"] * 2 + ["takes from nobody (contacts"] * 2 + ["unknown"] * 5
+    assert [said for said, words in zip(refusals, played.refused, strict=True) if said not in words] == []
     assert not (tmp_path / "ran").exists()
 
 
-async def test_a_host_can_name_no_file(tmp_path):
-    settings = tmp_path / "mine.toml"
-    settings.write_text("[[bidders]]\nname = 'Ann'\nagent = true\n", encoding="utf-8")
-    async with hosting(tmp_path / "runs") as (_, call, played):
-        await call("hold_auction", preset=str(settings))
-        await call("estimate", experiment=str(settings))
-        await call("estimate", auction=str(settings))
-        await call("run_experiment", name=str(settings))
-        await call("read_standings", auction="../mine.toml")
-    assert ["unknown" in words for words in played.refused] == [True] * 5
-
-
-async def test_hosts_together_can_spend_no_more_than_the_server_may(tmp_path):
+async def test_hosts_together_spend_no_more_than_the_server_may_and_what_one_has_not_used_is_for_the_next(tmp_path):
     async with hosting(tmp_path, max_cost=1.0) as (served, call, played):
+        held = await call("hold_auction", settings=SMALL, max_cost=1.0, wait_seconds=0)
+        await served.held.auction(held["auction"]).ended()
         await call("hold_auction", settings=DEAR, max_cost=0.7)
         await call("hold_auction", settings=DEAR, max_cost=0.7)
         await call("run_experiment", name="bidding", models=["openai:gpt-4o-mini"], max_cost=0.7)
-        assert len(served.held.by_name) == 1
+        assert len(served.held.by_name) == 2
     assert ["more than the $0.30 that are left here" in words for words in played.refused] == [True, True]
-
-
-async def test_what_an_auction_has_not_used_can_be_spent_by_the_next(tmp_path):
-    async with hosting(tmp_path, max_cost=1.0) as (served, call, _):
-        held = await call("hold_auction", settings=SMALL, max_cost=1.0, wait_seconds=0)
-        await served.held.auction(held["auction"]).ended()
-        again = await call("hold_auction", settings=SMALL, max_cost=1.0)
-        assert again["status"] == "waiting for clients"
 
 
 async def test_a_server_without_a_limit_of_cost_asks_no_model_that_costs_and_no_server_holds_a_series(tmp_path):
@@ -178,19 +150,19 @@ def make(settings, seed):
 """
 
 
-@pytest.mark.parametrize(
-    ("tool", "choices"),
-    [("estimate", {"experiment": "second-price"}), ("run_experiment", {"name": "second-price", "max_cost": 1.0})],
-)
+@pytest.mark.parametrize(("tool", "choices"), [
+    ("estimate", {"experiment": "second-price"}),
+    ("run_experiment", {"name": "second-price", "max_cost": 1.0}),
+])  # fmt: skip
 async def test_an_experiment_is_prepared_in_no_thread_that_serves_clients(tmp_path, monkeypatch, tool, choices):
-    folder = tmp_path / f"watched_by_{tool}"
-    folder.mkdir()
-    (folder / "model.py").write_text(WATCHED, encoding="utf-8")
+    module = f"watched_by_{tool}.model"
+    (tmp_path / f"watched_by_{tool}").mkdir()
+    (tmp_path / f"watched_by_{tool}" / "model.py").write_text(WATCHED, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     async with hosting(tmp_path / "runs", max_cost=1.0, trust=True) as (_, call, played):
-        await call(tool, **choices, models=[f"{folder.name}.model:make"], arms=["melee"], repeats=1)
+        await call(tool, **choices, models=[f"{module}:make"], arms=["melee"], repeats=1)
     assert played.refused == []
-    assert import_module(f"{folder.name}.model").THREAD is not threading.current_thread()
+    assert import_module(module).THREAD is not threading.current_thread()
 
 
 @pytest.mark.slow
@@ -205,3 +177,32 @@ async def test_an_experiment_is_run_and_read(tmp_path):
     assert found["estimates"][0].keys() >= {"metric", "arm", "bidder", "mean", "low", "high"}
     json.dumps(found, allow_nan=False)
     assert played.refused == []
+
+
+# ---------------------------------------------------------------- work apart
+
+
+async def test_work_that_fails_fails_here():
+    async def work() -> None:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        await apart(work())
+
+
+async def test_work_that_is_cancelled_has_ended_when_that_is_heard():
+    begun, ended = threading.Event(), threading.Event()
+
+    async def work() -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    working = asyncio.ensure_future(apart(work()))
+    await asyncio.to_thread(begun.wait)
+    working.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    assert ended.is_set()

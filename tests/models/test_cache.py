@@ -10,7 +10,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,16 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, HarborError, ModelSettings
+from harbor._models.replies import reply_folder
 from harbor._models.replies.cache import NO_PART, CallRequest, GameCache, is_cached, server_of
-from harbor._models.replies.reply_folder import (
-    LONGEST,
-    CachedReply,
-    ReplyFolder,
-    export_entries,
-    import_entries,
-    own_folder,
-    read_entry,
-)
+from harbor._models.replies.reply_folder import CachedReply, ReplyFolder, export_entries, import_entries
 
 HOSTED = ModelSettings(use="openai:gpt-4o-mini", temperature=0)
 REQUEST = CallRequest(HOSTED, "tool", {"type": "object"}, [["system", "You bid."], ["human", "Bid."]], 1)
@@ -98,44 +91,36 @@ def copied(request: CallRequest) -> CallRequest:
     return replace(changed(request, extra=extra), schema=schema, messages=messages)
 
 
-@given(REQUESTS, st.integers(0, 3), LETTERS)
-def test_an_equal_request_of_an_equal_game_is_found(request, seed, draw):
+@given(REQUESTS, REQUESTS, st.integers(0, 3), LETTERS)
+def test_an_equal_request_of_an_equal_game_is_found_and_one_with_any_other_part_is_not(request, other, seed, draw):
     with TemporaryDirectory() as place:
         was_there, kept = ask(GameCache(ReplyFolder(Path(place)), seed, draw), request)
         assert (was_there, words(kept)) == (False, SAID)
         assert ask(GameCache(ReplyFolder(Path(place)), seed, draw), copied(request)) == (True, kept)
-
-
-@settings(max_examples=60)
-@given(REQUESTS, REQUESTS)
-def test_a_request_with_any_other_part_is_not_found(one, other):
-    with TemporaryDirectory() as place:
-        ask(GameCache(ReplyFolder(Path(place)), 7), one)
-        there, _ = ask(GameCache(ReplyFolder(Path(place)), 7), other)
-    assert there == (json.dumps(parts(one), sort_keys=True) == json.dumps(parts(other), sort_keys=True))
+        there, _ = ask(GameCache(ReplyFolder(Path(place)), seed, draw), other)
+    assert there == (json.dumps(parts(request), sort_keys=True) == json.dumps(parts(other), sort_keys=True))
 
 
 def parts(request: CallRequest) -> dict[str, Any]:
-    return {name: getattr(request, name) for name in ("form", "schema", "messages", "attempt")} | {
-        "settings": request.settings.model_dump(mode="json")
-    }
+    return asdict(replace(request, settings=None)) | {"settings": request.settings.model_dump(mode="json")}
 
 
 CHANGES: dict[str, Any] = {
     "use": "openai:gpt-4o", "base_url": "http://localhost:8000/v1", "temperature": 0.1, "max_tokens": 5,
     "reasoning": "low", "seed": 3, "extra": {"top_p": 0.5}, "headers": {"X-Model": "other"},
 }  # fmt: skip
-OTHER_MESSAGES = [
-    [["system", "You bid."], ["human", "Bid!"]], [["system", "You bid."], ["ai", "Bid."]], [["system", "You bid.Bid."]],
+OTHERS = [
+    {"form": "json"}, {"schema": None}, {"schema": {"type": "object", "title": "Bid"}}, {"attempt": 2},
+    {"messages": [["system", "You bid."], ["human", "Bid!"]]}, {"messages": [["system", "You bid."], ["ai", "Bid."]]},
+    {"messages": [["system", "You bid.Bid."]]},
 ]  # fmt: skip
-OTHERS = [{"form": "json"}, {"schema": None}, {"schema": {"type": "object", "title": "Bid"}}, {"attempt": 2}]
 
 
 def test_each_part_of_a_request_is_part_of_the_address_but_what_only_limits_or_prices_a_model(folder):
     ask(GameCache(folder, 7), REQUEST)
     assert {*CHANGES} == {*ModelSettings.model_fields} - (NO_PART - {"headers"})
     others = [changed(**{name: value}) for name, value in CHANGES.items()]
-    others += [replace(REQUEST, **other) for other in [*OTHERS, *({"messages": told} for told in OTHER_MESSAGES)]]
+    others += [replace(REQUEST, **other) for other in OTHERS]
     assert not any(map(GameCache(folder, 7).find, others))
     paced = {"max_concurrent": 2, "requests_per_minute": 60.0, "input_price": 1.0, "api_key_env": "MINE", "repairs": 0}
     assert GameCache(folder, 7).find(changed(**paced))
@@ -215,9 +200,8 @@ async def test_games_of_a_process_that_ask_the_same_at_once_ask_once_or_again_if
             return found.reply
 
     ends = await asyncio.gather(*map(play, fails), return_exceptions=True)
-    assert [type(end) if fail else end for fail, end in zip(fails, ends, strict=True)] == [
-        ConnectionError if fail else SAID.reply for fail in fails
-    ]
+    assert [isinstance(end, ConnectionError) for end in ends] == fails
+    assert {end for end in ends if isinstance(end, str)} == {SAID.reply}
     assert len(asked) == calls
 
 
@@ -244,7 +228,7 @@ def keeping(folder: ReplyFolder, letter: str, number: int) -> subprocess.Popen[s
 
 @pytest.mark.slow
 def test_a_kill_in_the_middle_of_writing_leaves_a_cache_that_can_be_used_by_two_at_once(folder):
-    for _ in range(3):
+    for _ in range(2):
         writing = keeping(folder, "a", 10_000)
         writing.stdout.read(30)
         writing.send_signal(signal.SIGKILL)
@@ -325,12 +309,12 @@ def test_a_folder_that_can_not_be_written_is_warned_of_once_and_the_game_goes_on
 
 
 def test_a_reply_that_is_too_long_is_neither_kept_nor_read_and_the_game_goes_on(folder):
-    long = replace(SAID, reply="a" * LONGEST)
+    long = replace(SAID, reply="a" * reply_folder.LONGEST)
     with pytest.warns(UserWarning, match="File too large"):
         assert ask(GameCache(folder, 1), REQUEST, long) == (False, long)
     assert list(folder.files()) == []
     with pytest.raises(ValueError, match="longer"):
-        read_entry(b" " * (LONGEST + 1))
+        reply_folder.read_entry(b" " * (reply_folder.LONGEST + 1))
 
 
 def test_a_disk_without_links_keeps_replies_too(folder, monkeypatch):
@@ -353,7 +337,7 @@ def test_a_disk_without_links_keeps_replies_too(folder, monkeypatch):
 def test_the_folder_is_the_one_of_harbor_or_where_caches_go(monkeypatch, mine, caches, place):
     for name, value in {"HARBOR_CACHE": mine, "XDG_CACHE_HOME": caches, "HOME": "/me"}.items():
         monkeypatch.setenv(name, value)
-    assert own_folder() == Path(place)
+    assert reply_folder.own_folder() == Path(place)
 
 
 def test_replies_of_hosted_models_are_kept_and_no_other_in_a_cache_that_is_one():
@@ -404,7 +388,7 @@ def test_a_file_that_can_not_be_read_or_has_a_line_without_end_is_refused_in_one
     (tmp_path / "cut.gz").write_bytes(written(folder, tmp_path / "whole.gz").read_bytes()[:-20])
     (tmp_path / "plain.gz").write_bytes(b"{}\n")
     with (tmp_path / "endless.jsonl").open("wb") as writing:
-        writing.truncate(LONGEST * 4)
+        writing.truncate(reply_folder.LONGEST * 4)
     said = dict.fromkeys(["missing.jsonl", "cut.gz", "plain.gz", "."], "can't be read")
     for name, words in (said | {"endless.jsonl": "line 1 is longer than"}).items():
         with pytest.raises(HarborError, match=rf"^[^\n]*{words}[^\n]*$"):

@@ -1,9 +1,13 @@
-"""A model that can't answer has another answer in its place, which log and ledger name; without one it is told why."""
+"""A model or a key that can't answer has another in its place, which log and ledger name; play is always the same."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
+import subprocess
+from collections import Counter
 
 import pytest
 
@@ -12,14 +16,14 @@ from harbor._core.basics.errors import ConfigError, ModelError, PromptTooLong, R
 from harbor._core.files.layout import FAILURE
 from harbor._core.log.events import ModelCalled
 from harbor._core.log.log import of_type, read_log
-from harbor._models.calls.faults import fault_of
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._running.experiment_folder import trial_path
 from harbor.evaluation._running.runner import RunOptions, run_experiment
 from support.cases import crossed
-from support.commands import harbor, process
+from support.commands import HARBOR, harbor, mistake, process
 from support.folders import calls, paid
-from support.formats import FORMATS, SEED, auction, config, experiment_of, spoken, told
+from support.formats import FORMATS, SEED, auction, config, experiment_of, retries, spoken, told
+from support.processes import when
 from support.providers import provider
 
 SHORT = 300
@@ -63,9 +67,8 @@ def test_a_model_that_is_refused_is_asked_once_and_another_answers_in_its_place(
     assert served(spare) == len(made(run.log)) == len(made(offline.log))
     assert {(call.model, call.fallback, call.outcome) for call in made(run.log)} == {("mine", "other", "ok")}
     for call in made(run.log):
-        cost = (10 * call.input_tokens + 20 * call.output_tokens) / 1e6
-        assert call.cost_dollars == pytest.approx(cost, rel=0.6)  # cached input may be cheaper, or dearer
-        assert call.cost_dollars > (call.input_tokens + 2 * call.output_tokens) / 1e6
+        own = (call.input_tokens + 2 * call.output_tokens) / 1e6
+        assert own < call.cost_dollars == pytest.approx(10 * own, rel=0.6)  # cached input may be cheaper, or dearer
 
 
 def test_an_outage_in_the_middle_leads_to_the_fallback_and_no_reply_is_paid_twice(server, spare, offline):
@@ -76,8 +79,7 @@ def test_an_outage_in_the_middle_leads_to_the_fallback_and_no_reply_is_paid_twic
     with pytest.warns(UserWarning, match="has not answered .* answers in its place"):
         run = auction_of(models(server, spare, retry_seconds=0.3)).run(listen=listen)
     assert told(run.log) == told(offline.log)
-    by = [call.fallback for call in made(run.log)]
-    assert (by.count(""), by.count("other")) == (served(server), served(spare))
+    assert Counter(call.fallback for call in made(run.log)) == {"": served(server), "other": served(spare)}
     assert "failed" not in {call.outcome for call in made(run.log)}
 
 
@@ -150,60 +152,202 @@ def test_a_prompt_that_is_too_long_ends_its_auction_with_the_remedy_and_teaches_
     assert len(server.requests) <= 2  # one a bidder
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", ["openai chat", "anthropic"])
 def test_a_prompt_that_is_too_long_goes_to_the_fallback_alone(form, server, spare, offline):
     whole = [call.input_tokens for call in made(auction(spoken(form, spare)).run().log)]
     server.context, before = sorted(whole)[len(whole) // 2], served(spare)
     run = auction_of(models(server, spare, form)).run()
     assert told(run.log) == told(offline.log)
-    by = [call.fallback for call in made(run.log)]
-    assert (by.count(""), by.count("other")) == (served(server), served(spare) - before)
-    assert {*by} == {"", "other"}
-
-
-def experiment(models, arms, **more):
-    """Build a design of two arms; in the long one there are more items."""
-    sale = config({}) | {"models": models}
-    sizes = {"short": {}, "long": {"items": [sale["items"][0] | {"name": f"Lot {letter}"} for letter in "ABCDEFGH"]}}
-    return experiment_of(sale, arms=[{"name": arm, "auction": sizes[arm]} for arm in arms], repeats=2, **more)
+    by = Counter(call.fallback for call in made(run.log))
+    assert by == {"": served(server), "other": served(spare) - before}
+    assert min(by.values()) > 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("executor", ["asyncio", "processes"])
-def test_a_prompt_that_is_too_long_fails_its_game_and_not_the_experiment(executor, server, tmp_path):
-    short, design = (
-        experiment({"mine": spoken("openai chat", server)}, arms) for arms in (["short"], ["short", "long"])
-    )
+def test_a_prompt_that_is_too_long_fails_its_game_and_not_the_experiment(server, tmp_path):
+    sale = config(spoken("openai chat", server))
+    items = [sale["items"][0] | {"name": f"Lot {letter}"} for letter in "ABCDEFGH"]
+    arms = [{"name": "short"}, {"name": "long", "auction": {"items": items}}]
+    short, design = experiment_of(sale, arms=arms[:1], repeats=1), experiment_of(sale, arms=arms, repeats=2)
     asyncio.run(run_experiment(short, tmp_path / "short", RunOptions(cache=False)))
     server.context = max(call["input_tokens"] for call in calls(tmp_path / "short"))
-    asyncio.run(run_experiment(design, tmp_path / "run", RunOptions(executor, jobs=2, cache=False)))
+    asyncio.run(run_experiment(design, tmp_path / "run", RunOptions("processes", jobs=2, cache=False)))
     failures = [(one.arm, trial_path(tmp_path / "run", one) / FAILURE) for one in trials(design)]
     failed = [(arm, json.loads(path.read_text())["failure"]) for arm, path in failures if path.exists()]
     assert [(arm, "no prompt as long" in why) for arm, why in failed] == [("long", True)] * 2
 
 
-def test_the_words_of_each_server_for_a_prompt_that_is_too_long_are_known():
-    class Refused(Exception):
-        status_code = 400
-
-    for words, most in {
-        "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens": 8192,
-        "The decoder prompt (length 5000) is longer than the maximum model length of 4096.": 4096,
-        "prompt is too long: 208310 tokens > 200000 maximum": 200_000,
-        "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease": 200_000,
-        "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).": 1_048_576,
-        "the request exceeds the available context size (4096 tokens), try increasing it": 4_096,
-        "Prompt contains 40000 tokens, too large for model with 32768 maximum context length": 32_768,
-        "{'code': 'context_length_exceeded', 'message': 'Please reduce the length of the messages'}": None,
-        "Input is too long for requested model.": None,
-        "maximum context length is 99999999999999999999 tokens": None,
-    }.items():
-        fault = fault_of(Refused(words))
-        assert (fault.kind, fault.most_tokens) == ("long", most)
-    assert fault_of(ValueError("finish reason: length")).kind == "odd"
-
-
 def test_a_fallback_that_an_experiment_names_under_its_models_plays_with_the_temperature_of_the_design():
     models = {"mine": {"use": "openai:gone", "fallback": "reserve"}, "reserve": {"use": "openai:gpt-4o-mini"}}
-    for trial in trials(experiment(models, ["short"], temperature=0.5)):
-        assert {name: one.temperature for name, one in trial.config.models.items()} == {"mine": 0.5, "reserve": 0.5}
+    [trial] = trials(experiment_of(config({}) | {"models": models}, temperature=0.5, repeats=1))
+    assert {name: one.temperature for name, one in trial.config.models.items()} == {"mine": 0.5, "reserve": 0.5}
+
+
+# ---------------------------------------------------------------- pools of keys
+
+
+NAMES = ("KEY_A", "KEY_B", "KEY_C")
+KEYS = {name: f"sk-{name.lower()}-0123456789abcdef" for name in NAMES}
+REVOKED = [(form, ("401", "403")[place % 2]) for place, form in enumerate(FORMATS)]
+REVOKED += [(form, "quota") for form in FORMATS[:3]]  # others say the same of too many requests
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch):
+    for name, key in KEYS.items():
+        monkeypatch.setenv(name, key)
+
+
+def fated(server, **fates):
+    """Say what becomes of keys, by their variables: a fault, and after how many answers."""
+    server.fates = {KEYS[name]: fate if isinstance(fate, tuple) else (fate, 0) for name, fate in fates.items()}
+
+
+def answered(server):
+    """How many requests were answered, by variable."""
+    return Counter({name: server.answers_to(key) for name, key in KEYS.items()})
+
+
+def commanded(server, folder, names=NAMES):
+    """Hold an auction by the command."""
+    (folder / "a.json").write_text(json.dumps(config(spoken("openai chat", server) | {"api_key_env": names})))
+    return harbor("auction", "a.json", "--trust", "--out", "run", cwd=folder)
+
+
+def named(log):
+    return Counter(call.key_env for call in made(log))
+
+
+def assert_without_keys(folder, *texts):
+    files = [path.read_text(errors="replace") for path in folder.rglob("*") if path.is_file()]
+    assert files
+    for text in (*files, *texts):
+        assert not any(key[at : at + 8] in text for key in KEYS.values() for at in range(3, len(key) - 7))
+
+
+def pooled(form, server, names=NAMES, **more):
+    return auction(spoken(form, server), api_key_env=names, **more).run()
+
+
+def test_calls_are_spread_over_the_keys_each_with_its_own_limit_and_the_log_names_the_variable_of_each(server, offline):
+    run = pooled("openai chat", server, max_concurrent=1)
+    assert told(run.log) == told(offline.log)
+    assert named(run.log) == answered(server)
+    assert max(named(run.log).values()) - min(named(run.log).values()) <= 2
+    assert server.gate.peak <= 3
+
+
+@pytest.mark.parametrize(("form", "fault"), REVOKED)
+def test_a_key_that_is_refused_costs_its_pool_one_key_and_one_request(form, fault, server, offline):
+    fated(server, KEY_A=(fault, 3))
+    with pytest.warns(UserWarning, match="the key in KEY_A is left out: model 'mine' .* is refused") as said:
+        run = pooled(form, server)
+    assert len(said) == 1
+    assert told(run.log) == told(offline.log)
+    assert {call.outcome for call in made(run.log)} == {"ok"}
+    assert named(run.log) == answered(server)
+    assert answered(server)["KEY_A"] == 3
+    assert retries(run.log) == len(server.requests) - answered(server).total() == 1
+
+
+@pytest.mark.parametrize("form", ["openai chat", "google"])
+def test_a_pool_with_every_key_revoked_is_refused_after_one_request_a_key_and_names_the_variables(form, server):
+    fated(server, KEY_A="401", KEY_B="401", KEY_C="403")
+    with pytest.warns(UserWarning, match="left out"), pytest.raises(ModelError, match="KEY_A, KEY_B, KEY_C") as refused:
+        pooled(form, server)
+    assert len(server.requests) == 3
+    assert not any(key in str(refused.value) for key in KEYS.values())
+    server.fates = {}
+    assert named(pooled(form, server).log) == answered(server)  # a later run of the same process asks anew
+
+
+def test_a_pool_without_a_key_that_is_left_ends_the_command_with_one_line_and_is_resumed_with_another(
+    tmp_path, server, offline, monkeypatch
+):
+    fated(server, KEY_A=("401", 4), KEY_B=("401", 5))
+    done = commanded(server, tmp_path, NAMES[:2])
+    assert done.returncode == 2
+    assert done.stderr.count("is refused with every key of its pool: KEY_A, KEY_B") == 1
+    monkeypatch.setenv("KEY_B", KEYS["KEY_C"])
+    done = harbor("resume", "run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert answered(server).total() == len(made(offline.log))
+    assert_without_keys(tmp_path, done.stderr, done.stdout)
+
+
+@pytest.mark.studies
+@pytest.mark.parametrize("executor", ["asyncio", "processes"])
+def test_an_experiment_that_is_killed_in_the_middle_of_a_pool_goes_on_and_is_the_one_that_is_held_offline(
+    executor, tmp_path
+):
+    """One key of three is revoked before, and one after; nothing is paid twice but what was under way."""
+
+    def logs(folder):
+        return [told(read_log(trial_path(folder, one) / "events.jsonl").entries) for one in games]
+
+    plain = experiment_of(config({}), repeats=4)
+    games = trials(plain)
+    asyncio.run(run_experiment(plain, tmp_path / "offline"))
+    with provider(seed=games[0].config.seed, latency=0.02) as server:
+        fated(server, KEY_A=("401", 3), KEY_B=("401", 14))
+        design = experiment_of(config(spoken("openai chat", server) | {"api_key_env": NAMES}), repeats=4)
+        (tmp_path / "wire.json").write_text(design.model_dump_json())
+        words = ["--executor", executor, "--jobs", "2", "--no-cache"]
+        command = [*HARBOR, "experiment", "run", "wire.json", "--trust", "--out", "run", *words]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen(command, cwd=tmp_path, process_group=0, **pipes) as running:
+            when(lambda: answered(server).total() >= 12, running)
+            os.killpg(running.pid, signal.SIGKILL)
+            running.communicate(timeout=60)
+        before = answered(server).total()
+        done = process("experiment", "resume", "run", *words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert logs(tmp_path / "run") == logs(tmp_path / "offline")
+    recorded = calls(tmp_path / "run")
+    assert before < len(recorded)
+    assert ({call["outcome"] for call in recorded}, {call["key_env"] for call in recorded}) == ({"ok"}, set(NAMES))
+    assert set(paid(tmp_path / "run").values()) == {1}
+    assert 0 <= answered(server).total() - len(recorded) <= 4  # two games with two bidders
+    assert answered(server)["KEY_A"] <= 3 + 4
+    if executor == "asyncio":  # workers have nobody to tell it to
+        assert done.stderr.count("the key in KEY_B is left out") == 1
+    assert_without_keys(tmp_path, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("fault", ["429", "503"])
+def test_a_key_that_gives_no_answer_leaves_the_others_to_play(fault, server, offline):
+    fated(server, KEY_B=(fault, 2))
+    with pytest.warns(UserWarning, match="the key in KEY_B is left out: .* has not answered"):
+        run = pooled("openai chat", server, retry_seconds=1.5)
+    assert told(run.log) == told(offline.log)
+    assert answered(server)["KEY_B"] == 2
+
+
+def test_a_provider_that_answers_no_key_pauses_the_run(server):
+    fated(server, KEY_A="503", KEY_B="503")
+    with pytest.warns(UserWarning, match="left out"), pytest.raises(RunPaused, match="has not answered"):
+        pooled("openai chat", server, NAMES[:2], retry_seconds=0.2)
+    server.fates = {}
+    pooled("openai chat", server, NAMES[:2])
+
+
+def test_variables_of_a_pool_that_are_not_set_are_all_named_before_anything_is_asked(server, monkeypatch, tmp_path):
+    for name in ("KEY_B", "KEY_C"):
+        monkeypatch.delenv(name)
+    said = mistake(commanded(server, tmp_path))
+    assert "'mine' names environment variables that are not set: KEY_B, KEY_C; set them, or drop them" in said
+    assert not server.requests
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([], "api_key_env"), ([7], "api_key_env"), (["KEY_A", "KEY_A"], "names a variable twice"),
+        (["KEY_A", "sk-0123456789"], "api_key_env"), ("sk-0123456789", "must match the pattern"),
+    ],
+)  # fmt: skip
+def test_a_pool_that_makes_no_sense_is_refused_without_showing_a_key(given, said):
+    with pytest.raises(ConfigError, match=said) as refused:
+        ModelSettings(use="openai:gpt", api_key_env=given)
+    assert "0123456789" not in str(refused.value)
+    assert "\n" not in str(refused.value)

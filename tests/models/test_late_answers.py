@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import httpx
 import pytest
 
 from harbor import Auction, Bidder, Item, ModelSettings
@@ -12,7 +13,7 @@ from harbor._core.files.layout import CALLS
 from harbor._core.log.events import NO_REQUESTS, ModelCalled
 from harbor._core.log.log import of_type
 from harbor._models import connections
-from harbor._models.calls.waiting import MOST_SECONDS, REQUEST_SECONDS, longest
+from harbor._models.calls.waiting import MOST_SECONDS, REQUEST_SECONDS, Waiting, longest, may_be_charged
 from harbor._models.passports.passport import Passport
 from harbor._runs.raw_calls import read_calls
 from harbor._runs.run import paid_for
@@ -39,6 +40,39 @@ def test_a_request_may_take_what_the_settings_say_and_never_less_than_the_models
 ):
     mine = ModelSettings(use="openai:gpt-4o-mini", **settings)
     assert longest(mine, Passport("", "", **known)) == seconds
+
+
+def test_calls_that_overlap_are_waited_for_once():
+    now = [1.0]
+    waiting = Waiting(clock=lambda: now[0])
+    with waiting.counted():
+        now[0] = 3.0
+        with waiting.counted():
+            now[0] = 6.0
+        assert (waiting.seconds, waiting.is_on) == (5.0, True)
+        now[0] = 7.0
+    now[0] = 10.0
+    with waiting.counted():
+        now[0] = 12.0
+    assert (waiting.seconds, waiting.is_on) == (8.0, False)
+
+
+REQUEST = httpx.Request("POST", "http://localhost")
+
+
+@pytest.mark.parametrize(
+    ("error", "may_be"),
+    [
+        (400, False), (401, False), (429, False), (500, False), (503, False), (504, True), (524, True),
+        (httpx.ConnectError("refused", request=REQUEST), False), (httpx.ReadTimeout("late", request=REQUEST), True),
+        (httpx.RemoteProtocolError("cut off", request=REQUEST), True),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_request_may_be_charged_unless_it_was_not_sent_or_was_refused(error, may_be):
+    if isinstance(error, int):
+        error = httpx.HTTPStatusError("an error", request=REQUEST, response=httpx.Response(error))
+    assert may_be_charged(error) == may_be
 
 
 ITEMS = [Item(name=f"Lot {number}", start=1_000, true_value=2_000 + 300 * number) for number in (1, 2)]
@@ -101,9 +135,7 @@ def test_a_server_that_hangs_for_ever_is_asked_twice_and_the_run_goes_on_when_it
     folder = tmp_path / "run"
     with provider(seed=SEED, faults=Faults("hang", only=range(2, 1_000))) as server:
         hosted = auction(spoken("openai chat", server), timeout_seconds=LIMIT, max_tokens=500, **PRICES)
-        with pytest.raises(
-            RunPaused, match=r"has not answered 2 requests of one call in time, .*see whether its server"
-        ):
+        with pytest.raises(RunPaused, match=r"not answered 2 requests of one call in time, .*see whether its server"):
             run_leaping(hosted.arun(out=folder), server)
         assert len(server.requests) == 1 + 2
         failed = read_calls(folder / CALLS)[-1]

@@ -44,17 +44,13 @@ TEXTS: dict[str, tuple[str, Any]] = {
     "half of it": (JS[: len(JS) * 2 // 3], NONE),
     "about": (json.dumps({**GOOD, "amount": "about $1,200"}), NONE),
     "an amount in words": (json.dumps({**GOOD, "amount": "$1,200.00"}), BID),
-    "an amount as a string": (json.dumps({**GOOD, "amount": "1200"}), BID),
-    "German": ("Ich biete 1,200 Dollar.", NONE),
     "German keys": ('{"begruendung": "Es lohnt sich.", "aktion": "bieten", "betrag": 1200}', NONE),
-    "too much": (json.dumps({**GOOD, "amount": 99_999_999}), Bid(Decimal(99_999_999))),
     "too little": (json.dumps({**GOOD, "amount": 1}), Bid(Decimal(1))),
     "reasons only": (json.dumps({"reasons": "I would like to raise a bit, to $1,200."}), NONE),
     "nothing": ("", NONE),
     "a refusal": ("I'm sorry, but I can't take part in gambling or simulated transactions.", REFUSED),
     "prose": ("Given the estimate, I bid $1,200.", BID),
     "prose that withdraws": ("I'm out! I withdraw from this item.", OUT),
-    "prose in lists": ("## Decision\n\n**Action:** Bid\n**Amount:** $1,200", BID),
     "a withdrawal of zero": (json.dumps({**GOOD, "action": "withdraw", "amount": 0}), OUT),
     "a bid of nothing": (json.dumps({**GOOD, "amount": None}), NONE),
     "fields too many": (json.dumps({**GOOD, "confidence": 0.8, "thinking": "..."}), BID),
@@ -62,7 +58,6 @@ TEXTS: dict[str, tuple[str, Any]] = {
     "the name of the tool": (json.dumps({"BidReply": GOOD}), BID),
     "a call as text": (f'<tool_call>\n{{"name": "BidReply", "arguments": {JS}}}\n</tool_call>', BID),
     "encoded twice": (json.dumps(JS), BID),
-    "capitals": (json.dumps({**GOOD, "action": "BID"}), BID),
     "another verb": (json.dumps({**GOOD, "action": "raise"}), BID),
     "a name twice": ('{"action": "bid", "amount": 1200, "action": "withdraw"}', NONE),
     "an option inside a broken object": ('{"options": [{"action": "withdraw"}], "action": "bid", "amo', NONE),
@@ -103,21 +98,12 @@ def meaning(found: Reading[BidReply]) -> Any:
     return found.reply.taken()
 
 
-PHRASES: dict[str, Any] = dict.fromkeys(
-    ["I choose to withdraw.", "Decision: Withdraw", "Final answer: withdraw"], OUT
-) | dict.fromkeys(
-    [
-        "I'll raise my bid to $1,200.", "I'll raise to $1,200", "Final answer: $1,200", "USD 1,200", "1200 dollars",
-        "The margin is thin.\nThe lamp is worth more.\nI bid $1,200.",
-    ], BID
-) | dict.fromkeys(
-    [
-        "about $1,200 to $1,300", "I bid between $1,200 and $1,300.", "Final answer: $1,200\nFinal answer: $1,300",
-        "My final answer is $1,200. My final answer is to withdraw.", "Ben should bid $1,200", "Ben bids $1,200",
-        "I bid $1,200 for Ben.", "raise by $50", "I raise my bid by $1,200.", "I increase the bid by 1,500 dollars",
-        "I won't withdraw.", "Ann has $1,200 left.",
-    ], NONE
-)  # fmt: skip
+PHRASES: dict[str, Any] = {
+    "I choose to withdraw.": OUT, "Final answer: withdraw": OUT, "I'll raise my bid to $1,200.": BID, "USD 1,200": BID,
+    "Final answer: $1,200": BID, "The margin is thin.\nThe lamp is worth more.\nI bid $1,200.": BID,
+    "I bid between $1,200 and $1,300.": NONE, "My final answer is $1,200. My final answer is to withdraw.": NONE,
+    "Ben bids $1,200": NONE, "I bid $1,200 for Ben.": NONE, "I won't withdraw.": NONE,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "meant"), [*TEXTS.values(), *PHRASES.items()], ids=[*TEXTS, *PHRASES])

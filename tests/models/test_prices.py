@@ -49,11 +49,9 @@ def test_a_model_has_its_price_per_million_tokens_of_the_table_of_today(model, p
 @pytest.mark.parametrize(
     ("model", "url"),
     [
-        *((one, None) for one in ("openai:gpt-nobody-knows", "nobody:gpt-4", "openai:", "given", "")),
-        *((one, None) for one in ("nvidia:gpt-4o", "litellm:gpt-4o", "my_openai:gpt-4o")),
+        *((one, None) for one in ("openai:gpt-nobody-knows", "nobody:gpt-4", "openai:", "given", "", "litellm:gpt-4o")),
         ("perplexity:sonar", None),  # where requests cost, too
-        ("openai:gpt-4o", "http://localhost:8000/v1"), ("openai:gpt-4o", "https://proxy.example.com/v1"),
-        ("anthropic:claude-sonnet-4-5", "https://proxy.example.com"), ("ollama:llama3", "https://ollama.example.com"),
+        ("openai:gpt-4o", "http://localhost:8000/v1"), ("ollama:llama3", "https://ollama.example.com"),
     ],
 )  # fmt: skip
 def test_no_price_is_guessed_of_a_model_that_the_table_lacks_or_at_an_address_that_nobody_knows(model, url):
@@ -97,16 +95,11 @@ OWN, OPENROUTER = "openai:gpt-4o-mini", "https://openrouter.ai/api/v1"
 @pytest.mark.parametrize(
     ("model", "url", "listed"),
     [
-        ("google_genai:gemini-2.5-flash", None, "google gemini-2.5-flash"),
         ("google_anthropic_vertex:claude-sonnet-4-5", None, "google claude-sonnet-4-5"),
-        ("mistralai:mistral-large-latest", None, "mistral mistral-large"),
-        ("azure_openai:gpt-4o", None, "azure gpt-4o"), ("xai:grok-4", None, "x-ai grok-4-0709"),
+        ("mistralai:mistral-large-latest", None, "mistral mistral-large"), ("xai:grok-4", None, "x-ai grok-4-0709"),
         ("bedrock_converse:amazon.nova-lite-v1:0", None, "aws amazon.nova-lite-v1:0"),
-        ("groq:llama-3.3-70b-versatile", None, "groq llama-3.3-70b-versatile"),
-        ("cohere:command-r", None, "cohere command-r"),
         ("openai:openai/gpt-4o-mini", OPENROUTER, "openrouter openai/gpt-4o-mini"),
         (OWN, "https://api.openai.com/v1", "openai gpt-4o-mini"),
-        ("openai:deepseek-chat", "https://api.deepseek.com/v1", "deepseek deepseek-chat"),
         *(("ollama:llama3", f"http://{host}:11434", LOCAL.source) for host in ("localhost", "127.0.0.1", "[::1]")),
     ],
 )  # fmt: skip

@@ -121,13 +121,14 @@ def test_a_key_in_the_settings_is_refused_and_not_shown(settings):
     assert "abcdefgh" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("timeout_seconds", 0), ("retry_seconds", -1), ("repairs", -1), ("max_tokens", 0),
-        ("base_url", "localhost:8000"), ("reply", "xml"), ("reasoning", -1), ("api_key_env", "sk-123"),
-    ],
-)  # fmt: skip
-def test_settings_that_make_no_sense_are_refused(name, value):
-    with pytest.raises(ConfigError, match=name):
+SENSELESS = [
+    ("timeout_seconds", 0), ("retry_seconds", -1), ("repairs", -1), ("max_tokens", 0), ("base_url", "localhost:8000"),
+    ("reply", "xml"), ("reasoning", -1), ("api_key_env", "sk-123"), ("requests_per_minute", float("nan")),
+    *(("max_concurrent", value) for value in (0, -1, "no")), ("tokens_per_minute", float("inf")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value"), SENSELESS)
+def test_settings_that_make_no_sense_are_refused_in_one_line(name, value):
+    with pytest.raises(ConfigError, match=rf"^ModelSettings: {name}[^\n]*$"):
         ModelSettings(use="openai:gpt", **{name: value})

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
+from collections import Counter
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -21,11 +25,12 @@ from harbor._core.log.log import of_type, read_log
 from harbor._models.calls.messages import as_kept, beyond, message_of, written
 from harbor._models.calls.reply_shapes import read
 from harbor._runs.deep_verification import play_again
+from harbor.evaluation._running.runner import run_experiment
 from support.cases import crossed, some
 from support.commands import harbor
 from support.folders import calls
-from support.formats import FORMATS, SEED, auction, spoken, told
-from support.providers import provider
+from support.formats import FORMATS, SEED, auction, config, experiment_of, spoken, told
+from support.providers import Faults, provider
 from support.spoiled import KINDS, Spoiler
 
 MALFORMED: dict[str, Any] = {
@@ -36,19 +41,13 @@ MALFORMED: dict[str, Any] = {
 }
 
 
-def parts(form: str, reply: Any) -> list[tuple[dict[str, Any], str]]:
-    """Find the calls of tools in a reply: what holds the arguments, and under which name."""
-    if form == "openai chat":
-        tools = reply["choices"][0]["message"].get("tool_calls") or []
-        return [(one["function"], "arguments") for one in tools]
-    if form == "openai responses":
-        return [(one, "arguments") for one in reply["output"] if one["type"] == "function_call"]
-    if form == "anthropic":
-        return [(one, "input") for one in reply["content"] if one["type"] == "tool_use"]
-    if form == "google":
-        found = reply["candidates"][0]["content"]["parts"]
-        return [(one["functionCall"], "args") for one in found if "functionCall" in one]
-    return [(one["function"], "arguments") for line in reply for one in line["message"].get("tool_calls") or []]
+def parts(reply: Any) -> Iterator[tuple[dict[str, Any], str]]:
+    """Find the calls of tools in a reply of any format: what holds the arguments, and under which name."""
+    for part in reply if isinstance(reply, list) else reply.values() if isinstance(reply, dict) else ():
+        yield from parts(part)
+    if isinstance(reply, dict):
+        named = reply.keys() & {"arguments", "input", "args"}
+        yield from ((reply, name) for name in named if "name" in reply)
 
 
 @pytest.mark.parametrize(("form", "how"), crossed(FORMATS, [*MALFORMED]))
@@ -57,7 +56,9 @@ def test_malformed_arguments_of_a_tool_never_stop_a_run_and_stand_in_the_ledger(
 
     def spoil(_: Any, reply: Any) -> Any:
         if next(turn) % 3 == 1:
-            for place, name in parts(form, reply):
+            found = list(parts(reply))
+            assert found
+            for place, name in found:
                 args = json.loads(place[name]) if isinstance(place[name], str) else place[name]
                 wrong = MALFORMED[how](args)
                 place[name] = wrong if isinstance(wrong, str) or not form.startswith("openai") else json.dumps(wrong)
@@ -75,30 +76,23 @@ def test_malformed_arguments_of_a_tool_never_stop_a_run_and_stand_in_the_ledger(
 
 
 WORDS = "I'm sorry, but I can't help with that."
-REFUSAL = {"type": "refusal", "refusal": WORDS}
-TOLD = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [REFUSAL]}
-
-
-def refuse(_: Any, reply: Any) -> Any:
-    if isinstance(reply, list):
-        for line in reply:
-            line["message"] = {"role": "assistant", "content": WORDS}
-    elif "choices" in reply:
-        message = {"role": "assistant", "content": None, "refusal": WORDS}
-        reply["choices"][0] |= {"message": message, "finish_reason": "stop"}
-    elif "output" in reply:
-        reply["output"] = [TOLD]
-    elif "candidates" in reply:
-        content = {"parts": [{"text": WORDS}], "role": "model"}
-        reply["candidates"][0] |= {"content": content, "finishReason": "SAFETY"}
-    else:
-        reply |= {"content": [{"type": "text", "text": WORDS}], "stop_reason": "refusal"}
-    return reply
+MESSAGE = {"role": "assistant", "content": None, "refusal": WORDS}
+PART = {"type": "refusal", "refusal": WORDS}
+TOLD = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [PART]}
+CONTENT = {"parts": [{"text": WORDS}], "role": "model"}
+REFUSED: dict[str, dict[str, Any]] = {
+    "openai chat": {"choices": [{"index": 0, "message": MESSAGE, "finish_reason": "stop"}]},
+    "openai responses": {"output": [TOLD]},
+    "anthropic": {"content": [{"type": "text", "text": WORDS}], "stop_reason": "refusal"},
+    "google": {"candidates": [{"content": CONTENT, "finishReason": "SAFETY", "index": 0}]},
+    "ollama": {"message": {"role": "assistant", "content": WORDS}},
+}
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_refusal_is_an_outcome_of_its_own_with_its_words_in_every_format(form, tmp_path, server):
-    server.rewrite = refuse
+    refusal = REFUSED[form]
+    server.rewrite = lambda _, reply: [a | refusal for a in reply] if form == "ollama" else reply | refusal
     with pytest.raises(Unanswered, match=r"\d+ refused"):
         auction(spoken(form, server), reply="tool", repairs=0).run(tmp_path / "run")
     made = calls(tmp_path / "run")
@@ -122,8 +116,6 @@ def test_an_answer_in_json_that_was_cut_off_is_unreadable_with_its_tokens_and_st
 # ---------------------------------------------------------------- which of several tools is wanted
 
 
-FORCING = ("openai chat", "openai responses", "anthropic", "google")
-"""Wire formats in which one tool of several is forced by its name."""
 MODEL = SimulatedChat(seed=derive(SEED, "model", "simulated"), settings=Simulated())
 BID = {"reasons": "It is cheap.", "action": "bid", "amount": 1_200}
 BROKEN = invalid_tool_call(name="PlanReply", args=json.dumps(BID), id="1", error="cut")
@@ -140,7 +132,7 @@ def named_in(asked):
     return max((tool["function"]["name"] for tool in asked.tools), key=text.rfind)
 
 
-@pytest.mark.parametrize("form", FORCING)
+@pytest.mark.parametrize("form", ["openai chat", "anthropic"])
 def test_a_model_whose_server_passes_over_the_choice_of_a_tool_calls_the_one_that_the_text_names(form, offline):
     with provider(answer=lambda asked: answer(asked, named_in(asked))) as server:
         run = auction(spoken(form, server)).run()
@@ -246,3 +238,58 @@ def test_every_bid_of_a_model_that_spoils_its_replies_is_read_as_meant_or_refuse
     assert done.returncode == 2
     assert "could be used" in done.stderr
     assert (" refused)" in done.stderr) == (kind.becomes == "refused")
+
+
+# ---------------------------------------------------------------- models of which no answer can be used
+
+
+PRICES = {"input_price": 1.0, "output_price": 2.0, "repairs": 0}
+WAYS: dict[str, tuple[dict[str, Any], str, str]] = {
+    # in plain words, which no field and no finish reason tells
+    "a refusal in words": ({"answer": lambda _: AIMessage(WORDS)}, " (10 refused)", WORDS),
+    "prose": ({"faults": Faults("prose")}, "", "it is not a JSON object"),
+}
+
+
+@pytest.mark.parametrize(("way", "beside"), [("a refusal in words", False), ("prose", True)])
+def test_an_auction_of_a_model_that_never_answers_to_the_point_is_an_error_in_each_command(way, beside, tmp_path):
+    def error(*command):
+        done = harbor(*command, cwd=tmp_path)
+        assert done.returncode == 2, done.stderr
+        return done.stderr.splitlines()[-1].removeprefix("harbor: error: ")
+
+    how, count, reason = WAYS[way]
+    with provider(seed=SEED, **how) as server:
+        values = config(spoken("openai chat", server) | PRICES)
+        values["bidders"] += [{"name": "Cho", "model": "simulated"}] if beside else []
+        (tmp_path / "auction.json").write_text(json.dumps(values))
+        told = error("auction", "auction.json", "--trust", "--out", "out")
+    assert re.match(f"none of 10 answers of model 'mine' could be used{re.escape(count)}, so", told)
+    assert (reason in told, "resume" in told) == (True, False)
+    assert [error(command, "out") for command in ("resume", "replay")] == [told, told]
+    for command in (["verify"], ["view"], ["score"], ["verify", "--deep"]):
+        assert harbor(*command, "out", cwd=tmp_path).returncode == 0
+
+
+def test_a_game_of_a_model_that_never_answers_to_the_point_has_failed_and_the_others_go_on(tmp_path):
+    with provider(seed=SEED, faults=Faults("prose")) as server:
+        sale = config({"use": "simulated"})
+        sale["models"]["bad"] = spoken("openai chat", server) | PRICES
+        bad = {"auction": {"bidders": {"Ann": {"model": "bad"}}}}
+        design = experiment_of(sale, arms=[{"name": "good"}, {"name": "beside", **bad}], repeats=2, same_seed=False)
+        asyncio.run(run_experiment(design, tmp_path / "out"))
+        asked = len(server.requests)
+        resumed = harbor("experiment", "resume", "out", cwd=tmp_path)
+        assert len(server.requests) == asked > 0
+    games = json.loads((tmp_path / "out" / "results.json").read_text())["games"]
+    assert Counter((game["arm"], game["status"]) for game in games) == {
+        ("good", "finished"): 2,
+        ("beside", "failed"): 2,
+    }
+    failed, _ = (game["detail"] for game in games if game["status"] == "failed")
+    assert re.match(r"none of \d+ answers of model 'bad' could be used.*it is not a JSON object", failed)
+    assert (resumed.returncode, "Traceback" in resumed.stderr) == (1, False)
+    assert [f"harbor: failed: beside all {number}: {failed}" in resumed.stderr for number in (1, 2)] == [True, True]
+    for command in ("verify", "report"):
+        done = harbor(command, "out", cwd=tmp_path)
+        assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr

@@ -17,9 +17,9 @@ from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._running.experiment_folder import trial_path
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
 from support.cases import some
-from support.commands import HARBOR, process
+from support.commands import HARBOR, harbor
 from support.folders import calls, paid
-from support.formats import FORMATS, config, experiment_of, spoken, told
+from support.formats import config, experiment_of, spoken, told
 from support.processes import LONG, when
 from support.providers import Limits, provider
 
@@ -59,16 +59,6 @@ def assert_is_whole(folder, design, offline, server):
     assert {call["outcome"] for call in calls(folder)} <= {"ok", "failed"}
     assert set(paid(folder).values()) == {1}
     assert served(server) == sum(paid(folder).values())
-
-
-@pytest.mark.parametrize("executor", some(["asyncio", "processes", "ray"], ["asyncio"]))
-def test_an_experiment_over_the_wire_is_the_one_that_is_held_offline(executor, offline, tmp_path):
-    with provider(seed=SEED) as server:
-        for form in FORMATS if executor == "asyncio" else FORMATS[:1]:
-            design, before = experiment(spoken(form, server)), served(server)
-            asyncio.run(run_experiment(design, tmp_path / form, RunOptions(executor, jobs=2)))
-            assert logs(tmp_path / form, design) == offline
-            assert served(server) - before == len(calls(tmp_path / form))
 
 
 def test_an_outage_that_is_short_is_waited_for(offline, tmp_path):
@@ -112,9 +102,9 @@ def test_an_outage_that_is_long_pauses_an_experiment_and_nothing_is_paid_twice(e
         assert running.returncode == PAUSED, complaints
         assert "has not answered" in complaints
         assert 0 < served(server) < sum(map(len, offline))
-        assert process("experiment", "resume", "run", *words, cwd=tmp_path).returncode == PAUSED
+        assert harbor("experiment", "resume", "run", *words, cwd=tmp_path).returncode == PAUSED
         server.recover()
-        done = process("experiment", "resume", "run", *words, "--json", cwd=tmp_path)
+        done = harbor("experiment", "resume", "run", *words, "--json", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["finished"] == GAMES
         assert_is_whole(tmp_path / "run", design, offline, server)

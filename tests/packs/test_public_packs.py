@@ -15,7 +15,7 @@ from zipfile import ZipFile
 import pyarrow.parquet as pq
 import pytest
 
-from harbor import Auction
+from harbor import Auction, run_series
 from harbor._config.auction import AuctionConfig, Bidder
 from harbor._config.rules import RuleSettings
 from harbor._core.asking.asks import Bid
@@ -28,7 +28,6 @@ from harbor._core.settings import Settings
 from harbor._packs.packing import pack
 from harbor._packs.publishing import told, told_config, told_entries, told_manifest, told_player
 from harbor._packs.unpacking import unpack
-from harbor._runs.series import run_series
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import run_experiment
 from support.canaries import WORD, Marked, break_down, speak

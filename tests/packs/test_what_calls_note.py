@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import zipfile
 
-import pytest
 from langchain_core.messages import AIMessage
 
 from support.commands import harbor
@@ -22,8 +21,7 @@ def aloud(_: Asked) -> AIMessage:
     return AIMessage(f"<think>{THOUGHT}</think>First: {json.dumps(bid)}. Final answer: {json.dumps(out)}")
 
 
-@pytest.fixture
-def run(tmp_path, monkeypatch):
+def test_a_public_copy_has_neither_reasoning_nor_names_of_keys(tmp_path, monkeypatch):
     for name in NAMES:
         monkeypatch.setenv(name, f"sk-of-{name}")
     with provider(seed=SEED, answer=aloud) as server:
@@ -36,12 +34,7 @@ def run(tmp_path, monkeypatch):
     log = (tmp_path / "run" / "events.jsonl").read_text()
     assert any(f'"key_env":"{name}"' in log for name in NAMES)
     assert THOUGHT in (tmp_path / "run" / "calls.jsonl").read_text()
-    return tmp_path / "run"
-
-
-def test_a_public_copy_has_neither_reasoning_nor_names_of_keys(run, tmp_path):
-    done = harbor("pack", run, "--public", "--out", tmp_path / "public.zip")
-    assert done.returncode == 0, done.stderr
+    assert harbor("pack", "run", "--public", "--out", "public.zip", cwd=tmp_path).returncode == 0
     with zipfile.ZipFile(tmp_path / "public.zip") as pack:
         assert [name for name in pack.namelist() if name.endswith("calls.jsonl")] == []
         text = b"".join(map(pack.read, pack.namelist())).decode(errors="replace")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harbor import Auction, Bidder, of_type
-from harbor._config.auction import AuctionConfig, Item, check
+from harbor import Auction, Bidder, Item, of_type
+from harbor._config.auction import AuctionConfig, check
 from harbor._core.basics.errors import ConfigError
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
@@ -34,8 +34,8 @@ SALE = {
     "personas": PERSONAS,
     "items": {"count": 6, "matched": 2, "of": THINGS},
     "bidders": [
-        {"name": "Ann", "persona": "readers", "theory_of_mind": "inferred"},
-        {"name": "Ben", "persona": "walkers", "theory_of_mind": "inferred"},
+        {"name": name, "persona": persona, "theory_of_mind": "inferred"}
+        for name, persona in (("Ann", "readers"), ("Ben", "walkers"))
     ],
 }
 
@@ -77,7 +77,7 @@ def test_whom_an_item_suits_is_written_as_an_id_as_several_or_not_at_all(written
     ({"count": 11, "matched": None}, "11 items demanded, but catalogue 'items.of' has 10; ask for at most 10"),
     ({"count": 8, "matched": 4}, "4 items demanded, but persona 'readers' has 3; ask for at most 3"),
     ({"of": [thing("map", "walkers")], "count": 1},
-     "no item of the catalogue 'items.of' suits your persona 'readers'; drop matched"),
+     "no item of the catalogue 'items.of' suits your persona 'readers'; drop matched, list items, or name items whose"),
 ])  # fmt: skip
 def test_what_does_not_fit_is_refused_in_one_line(change, complaint):
     with pytest.raises(ConfigError) as refused:
@@ -87,15 +87,11 @@ def test_what_does_not_fit_is_refused_in_one_line(change, complaint):
 
 
 def design(personas=("readers", "walkers")) -> Experiment:
-    auction = {
-        "personas": PERSONAS,
-        "items": {"count": 5, "matched": {"@1": 2, "@2": 1}, "of": THINGS},
-        "bidders": [{"name": "Ann", "persona": "@1"}, {"name": "Ben", "persona": "@2"}],
-    }
+    items = {"count": 5, "matched": {"@1": 2, "@2": 1}, "of": THINGS}
+    bidders = [{"name": "Ann", "persona": "@1"}, {"name": "Ben", "persona": "@2"}]
     told = {"name": "shop", "title": "Shop", "question": "Who?", "source": "nobody", "repeats": 2}
-    return Experiment(
-        **told, auction=auction, arms=[{"name": "one"}], metrics=["acquisition_rate"], personas=list(personas)
-    )
+    auction, arms = {"personas": PERSONAS, "items": items, "bidders": bidders}, [{"name": "one"}]
+    return Experiment(**told, auction=auction, arms=arms, metrics=["acquisition_rate"], personas=list(personas))
 
 
 def test_slots_of_an_experiment_take_ones_own_personas_and_items_match_them():

@@ -35,14 +35,8 @@ class Environment:
 
     def run(self, *words: object, cwd: Path | str = ".") -> Done:
         """Run a module of Python's."""
-        return subprocess.run(
-            [str(self.python), "-P", "-m", *map(str, words)],
-            cwd=cwd,
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
-        )
+        command, variables = [self.python, "-P", "-m", *words], {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+        return subprocess.run([*map(str, command)], cwd=cwd, env=variables, capture_output=True, text=True, check=False)
 
     def suite(self, package: Path, place: Path) -> Done:
         """Run the tests of a package from a copy, as its author runs them."""
@@ -57,11 +51,8 @@ def environment(tmp_path_factory) -> Environment:
     """Install both packages; from copies, as the build leaves files beside the source."""
     made = Environment(tmp_path_factory.mktemp("environment") / "venv")
     for name in PACKAGES:
-        copy = tmp_path_factory.mktemp("sources") / name
-        shutil.copytree(
-            ROOT / "examples" / name, copy, ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__")
-        )
-        made.install(copy)
+        copy, built = tmp_path_factory.mktemp("sources") / name, ("build", "*.egg-info", "__pycache__")
+        made.install(shutil.copytree(ROOT / "examples" / name, copy, ignore=shutil.ignore_patterns(*built)))
     return made
 
 

@@ -26,16 +26,11 @@ WHOLE = replace(DUTCH, name="bad", settings=BadRules)
 """
 FLAWS = {
     "1 / 0": "can't be imported (ZeroDivisionError: division by zero); mend it",
-    "IT = replace(WHOLE, measures=replace(WHOLE.measures, standings=None))": (
-        "game 'bad' lacks measures.standings: the rows of its standings"
-    ),
-    "IT = replace(WHOLE, play=replace(WHOLE.play, prompt=Path(__file__).with_name('bad.md')))": (
-        "game 'bad' has a prompt that can't be filled: "
-    ),
-    "IT = replace(WHOLE, play=replace(WHOLE.play, prompt=Path('/nowhere.md')))": (
-        "game 'bad' has a prompt that can't be read ([Errno 2] No such file or directory: '/nowhere.md')"
-    ),
-}
+
+    "IT = replace(WHOLE, play=replace(WHOLE.play, prompt=Path(__file__).with_name('bad.md')))":
+        "game 'bad' has a prompt that can't be filled: ",
+
+}  # fmt: skip
 AUCTION = """
 name = "bad"
 rules = { game = "bad" }
@@ -44,7 +39,7 @@ bidders = [{ name = "Ann" }, { name = "Ben", rule = "rational" }]
 """
 
 
-@pytest.mark.parametrize(("code", "why"), FLAWS.items(), ids=["import", "part", "blank", "no prompt"])
+@pytest.mark.parametrize(("code", "why"), FLAWS.items(), ids=["import", "blank"])
 def test_a_bad_game_is_refused_in_one_line_that_names_the_package_and_other_games_go_on(code, why, tmp_path):
     site = tmp_path / "site"
     shutil.copytree(ROOT / "examples" / "plugin" / "clock_auction", site / "clock_auction")

@@ -15,10 +15,9 @@ from support.folders import ROOT
 
 ITEMS = ("north", "east", "south", "west")
 DOLLARS = st.integers(0, 10**8).map(lambda cents: Decimal(cents) / 100)
-BIDS = st.lists(
-    st.tuples(st.lists(st.sampled_from(ITEMS), min_size=1, unique=True), DOLLARS | st.integers(0, 3).map(Decimal)),
-    max_size=7,
-)
+SETS = st.lists(st.sampled_from(ITEMS), min_size=1, unique=True)
+BIDS = st.lists(st.tuples(SETS, DOLLARS | st.integers(0, 3).map(Decimal)), max_size=7)
+NEAR = [(["north", "east"], Decimal("999999.99")), (["north"], Decimal(999_999)), (["east"], Decimal(1))]
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +36,6 @@ def _forgotten():
         del sys.modules[name]
 
 
-def most(bids) -> Decimal:
-    """Try all sets of bids."""
-    sets = (chosen for size in range(len(bids) + 1) for chosen in combinations(bids.values(), size))
-    return max(total(chosen) for chosen in sets if fits(chosen))
-
-
 def fits(chosen) -> bool:
     sold = [item for items, _ in chosen for item in items]
     return len(sold) == len(set(sold))
@@ -53,24 +46,22 @@ def total(chosen) -> Decimal:
 
 
 @given(listed=BIDS, seed=st.integers(0, 9))
-@example(
-    listed=[(["north", "east"], Decimal("999999.99")), (["north"], Decimal(999_999)), (["east"], Decimal(1))], seed=0
-)
+@example(listed=NEAR, seed=0)
 def test_no_other_bids_that_fit_each_other_bring_more(best_bids, listed, seed):
     bids = {f"bidder {number}": bid for number, bid in enumerate(listed)}
     chosen = [bids[name] for name in best_bids(bids, Random(seed))]
     assert fits(chosen)
-    assert total(chosen) == most(bids)
+    sets = (one for size in range(len(bids) + 1) for one in combinations(bids.values(), size))
+    assert total(chosen) == max(total(one) for one in sets if fits(one))
 
 
 @pytest.mark.parametrize("seed", [2, 7, 8, 23])
 def test_of_many_bids_that_bring_nearly_the_same_the_best_win(best_bids, seed):
     rng = Random(seed)
-    sets = [rng.sample(range(11), rng.randint(3, 4)) for _ in range(90)]
-    bids = {
-        str(number): (items, Decimal(len(items) * 10**7 + rng.randint(0, 3000)) / 100)
-        for number, items in enumerate(sets)
-    }
+    bids = {}
+    for number in range(90):
+        items = rng.sample(range(11), rng.randint(3, 4))
+        bids[str(number)] = items, Decimal(len(items) * 10**7 + rng.randint(0, 3000)) / 100
     assert total([bids[name] for name in best_bids(bids, rng)]) == most_of_many(bids)
 
 
@@ -79,9 +70,8 @@ def most_of_many(bids) -> Decimal:
     masks = [(sum(1 << item for item in items), amount) for items, amount in bids.values()]
     best = [Decimal(0)]
     for free in range(1, 1 << 11):
-        best.append(
-            max((best[free & ~mask] + amount for mask, amount in masks if not mask & ~free), default=Decimal(0))
-        )
+        sums = (best[free & ~mask] + amount for mask, amount in masks if not mask & ~free)
+        best.append(max(sums, default=Decimal(0)))
     return best[-1]
 
 

@@ -86,10 +86,6 @@ def told_by(agent: Any) -> list[ModelCalled]:
     return told(log)
 
 
-def assistant(kind: type[Client] = Client, **config: Any) -> AssistantAgent:
-    return AssistantAgent("tal", model_client=kind(model="gpt-4o-mini", **config))
-
-
 UNKNOWN = (None, "nobody:has-heard-of-it", "some words", "package.module:NAME")
 COSTS = {"mine": DOLLARS, MODEL: (1_000 * 0.15 + 100 * 0.6) / 1_000_000, **dict.fromkeys(UNKNOWN)}
 
@@ -106,31 +102,36 @@ def test_a_call_costs_what_the_user_or_the_price_table_says_and_else_an_unknown_
         assert calls(log).by_model[name].unpriced == len(told(log))
 
 
-@pytest.mark.parametrize(("config", "model"), [({}, MODEL), ({"base_url": "http://here"}, "gpt-4o-mini")])
-def test_an_assistant_of_autogens_is_counted_with_the_model_that_its_client_names(config, model):
-    one = told_by(assistant(**config))[0]
-    assert (one.model, one.cost_dollars is None) == (model, model != MODEL)
+class Shy(Client):
+    def _to_config(self) -> ClientConfig:
+        raise RuntimeError("I do not tell")
 
 
-def test_a_client_that_can_not_be_written_down_or_is_one_of_two_leaves_the_model_unknown_and_the_answer_as_it_is():
-    class Shy(Client):
-        def _to_config(self) -> ClientConfig:
-            raise RuntimeError("I do not tell")
+class Team(AssistantAgent):
+    """An assistant that somebody helps, who tells of calls as well."""
 
-    shy, two = assistant(Shy), assistant()
+    async def on_messages(self, messages: Any, cancellation_token: Any) -> Response:
+        said = await super().on_messages(messages, cancellation_token)
+        helped = TextMessage(content="Withdraw.", source="somebody", models_usage=RequestUsage(7, 1))
+        return Response(chat_message=said.chat_message, inner_messages=[helped])
+
+
+def of_two() -> AssistantAgent:
+    two = AssistantAgent("tal", model_client=Client(model="gpt-4o-mini"))
     two.other = Client(model="gpt-4o")  # type: ignore[attr-defined]
-    assert {call.model for agent in (shy, two) for call in told_by(agent)} == {AGENT}
+    return two
 
 
-def test_a_call_of_somebody_else_is_not_taken_for_one_of_the_agents_own_client():
-    class Team(AssistantAgent):
-        async def on_messages(self, messages: Any, cancellation_token: Any) -> Response:
-            said = await super().on_messages(messages, cancellation_token)
-            helped = TextMessage(content="Withdraw.", source="somebody", models_usage=RequestUsage(7, 1))
-            return Response(chat_message=said.chat_message, inner_messages=[helped])
-
-    found = told_by(Team("tal", model_client=Client(model="gpt-4o-mini")))
-    assert {(call.input_tokens, call.model) for call in found} == {(7, AGENT), (1_000, MODEL)}
+@pytest.mark.parametrize(("agent", "found"), [
+    (AssistantAgent("tal", model_client=Client(model="gpt-4o-mini")), {(1_000, MODEL)}),
+    (AssistantAgent("tal", model_client=Client(model="gpt-4o-mini", base_url="http://here")), {(1_000, "gpt-4o-mini")}),
+    (AssistantAgent("tal", model_client=Shy(model="gpt-4o-mini")), {(1_000, AGENT)}), (of_two(), {(1_000, AGENT)}),
+    (Team("tal", model_client=Client(model="gpt-4o-mini")), {(7, AGENT), (1_000, MODEL)}),
+], ids=["OpenAI's", "somewhere else", "can not be written down", "one of two", "somebody else's"])  # fmt: skip
+def test_calls_of_an_assistant_of_autogens_have_the_model_that_its_own_client_names_if_it_is_the_only_one(agent, found):
+    calls = told_by(agent)
+    assert {(call.input_tokens, call.model) for call in calls} == found
+    assert all((call.cost_dollars is None) == (call.model != MODEL) for call in calls)
 
 
 def test_a_limit_pauses_a_run_of_agents_and_what_earlier_sessions_paid_counts(tmp_path):

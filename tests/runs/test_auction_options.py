@@ -92,10 +92,7 @@ def test_a_limit_that_is_used_up_is_said_before_anything_is_played(host, tmp_pat
     with pytest.raises(LimitReached, match=r"the limit of \$0.0005 is used up, as \$0.000\d are spent$"):
         resume(tmp_path / "run", listen=heard.append)
     assert (len(host.requests), heard) == (before, [])
-    done = harbor("resume", "run", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (75, "")
-    assert done.stderr.startswith("harbor: paused: the limit of $0.0005 is used up")
-    assert done.stderr.endswith("; resume with: harbor resume run --max-cost DOLLARS\n")
+    assert harbor("resume", "run", cwd=tmp_path).returncode == 75
     assert harbor("resume", "run", "--max-cost", "9", "--quiet", cwd=tmp_path).returncode == 0
 
 

@@ -17,11 +17,9 @@ COMMIT = "0123456789abcdef" * 2 + "01234567"
 
 def git(folder: Path, *words: str) -> str:
     """Run git as somebody without settings."""
-    alone = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    alone = os.environ | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     command = ["git", "-c", "user.name=Ann", "-c", "user.email=ann@example.org", *words]
-    return subprocess.run(
-        command, cwd=folder, env=os.environ | alone, capture_output=True, text=True, check=True
-    ).stdout
+    return subprocess.run(command, cwd=folder, env=alone, capture_output=True, text=True, check=True).stdout.strip()
 
 
 @pytest.mark.parametrize("then", [
@@ -37,7 +35,7 @@ def test_the_commit_is_that_which_git_tells_in_the_checkout_and_below_it_if_ther
         git(tmp_path, *words)
     inner = tmp_path / "some" / "where"
     inner.mkdir(parents=True)
-    assert [commit_of(tmp_path), commit_of(inner)] == [git(tmp_path, "rev-parse", "HEAD").strip()] * 2
+    assert [commit_of(tmp_path), commit_of(inner)] == [git(tmp_path, "rev-parse", "HEAD")] * 2
 
 
 HOSTILE = {
@@ -80,10 +78,9 @@ def test_no_link_is_followed_and_no_pipe_is_waited_for(linked, kind, tmp_path):
 
 
 def test_a_run_that_is_started_in_a_checkout_says_its_commit_and_starts_no_program(tmp_path):
-    (tmp_path / "file").touch()
-    for words in (("init",), ("add", "file"), ("commit", "-m", "one")):
-        git(tmp_path, *words)
-    commit = git(tmp_path, "rev-parse", "HEAD").strip()
+    git(tmp_path, "init")
+    git(tmp_path, "commit", "--allow-empty", "-m", "one")
+    commit = git(tmp_path, "rev-parse", "HEAD")
     git(tmp_path, "config", "core.fsmonitor", f"touch {tmp_path / 'started'}; false")
     assert harbor("auction", "water", "--out", "run", cwd=tmp_path).returncode == 0
     assert not (tmp_path / "started").exists()

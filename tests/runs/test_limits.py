@@ -8,20 +8,21 @@ import warnings
 from dataclasses import asdict
 
 import pytest
+from crash.leaving import difference, left_in
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, Item, ModelSettings, resume, run_series
 from harbor._config.auction import AuctionConfig, Series
 from harbor._core.basics.errors import ConfigError, LimitReached, LogError
-from harbor._core.log.events import CLOCK_FIELDS, ModelCalled, SeatFailed
+from harbor._core.log.events import ModelCalled, SeatFailed
 from harbor._core.log.log import of_type, read_log
 from harbor._models.replies.replay import RawCall
 from harbor._runs.raw_calls import read_calls
 from harbor._runs.run import paid_for
 from harbor.evaluation._metrics.summary import summarise
 from support.commands import harbor
-from support.folders import calls, paid
+from support.folders import calls
 from support.providers import provider
 
 SALE = {
@@ -30,14 +31,6 @@ SALE = {
     "bidders": [Bidder("Ann", model="dear"), Bidder("Ben", model="dear")],
     "models": {"dear": ModelSettings(input_price=3, output_price=10)},
 }
-CONFIG = """
-seed = 5
-items = [{name = "Lot A", start = 1000, true_value = 1600}]
-bidders = [{name = "Ann", bidding = "call", model = "dear"}, {name = "Ben", bidding = "call", model = "dear"}]
-[models.dear]
-input_price = 3
-output_price = 10
-"""
 PRICED = {"mine": ModelSettings(use="openai:gpt", input_price=3.0, output_price=6.0)}
 CALL = RawCall("Ann", "bid", "mine", "v", 1, "ok", 10, 5, 1.0, False, 0.0, 0.1, ["a" * 30, "b" * 60], "c" * 30, "")
 
@@ -46,13 +39,12 @@ def line(**changes):
     return json.dumps(asdict(CALL) | changes).encode()
 
 
-WRONG_TYPES = [{"cost_dollars": "x"}, {"prompt": 5}, {"prompt": [1]}, {"model": []}, {"input_tokens": None},
-               {"message": 5}, {"new": 1}]  # fmt: skip
+NO_CALLS = [b"garbage", b"{}", b"[1]", b"\xff", b"\0" * 9, *(line(**it) for it in (
+    {"cost_dollars": "x"}, {"prompt": 5}, {"prompt": [1]}, {"model": []}, {"input_tokens": None}, {"new": 1},
+))]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "damaged", [b"garbage", b"{}", b"[1]", b"\xff", b"\0" * 9, *(line(**it) for it in WRONG_TYPES)]
-)
+@pytest.mark.parametrize("damaged", NO_CALLS)
 def test_a_line_that_is_no_call_costs_as_much_as_the_dearest_of_its_run(damaged, tmp_path):
     (tmp_path / "0001").mkdir()
     (tmp_path / "0001" / "calls.jsonl").write_bytes(b"\n".join([line(), damaged, line(cost_dollars=4.0), b""]))
@@ -87,11 +79,6 @@ def test_a_limit_is_kept_by_a_run_with_a_damaged_line_and_what_it_hid_is_not_spe
         assert len((folder / "calls.jsonl").read_bytes().splitlines()) == len(recorded) - 1
 
 
-def log_in(folder):
-    lines = map(json.loads, (folder / "events.jsonl").read_text().splitlines())
-    return [{key: value for key, value in line.items() if key not in CLOCK_FIELDS} for line in lines]
-
-
 def spent_in(folder):
     return paid_for(folder, SALE["models"])
 
@@ -117,8 +104,7 @@ def test_a_run_that_is_paused_at_any_limits_and_resumed_is_the_run_without_one_a
         except LimitReached:
             assert limit <= spent_in(folder) < limit + dearest
     resume(folder, max_cost=None)
-    assert log_in(folder) == log_in(whole)
-    assert paid(folder) == paid(whole)
+    assert difference(left_in(whole), left_in(folder)) == ""
     assert spent_in(folder) == pytest.approx(total)
 
 
@@ -138,9 +124,8 @@ def test_the_auctions_of_a_series_share_one_limit(whole, tmp_path):
     assert 0.7 * total <= spent_in(tmp_path / "run") < total
     assert (tmp_path / "run" / "2").exists()
     found = resume(tmp_path / "run", max_cost=2 * total)
-    assert paid(tmp_path / "run") == paid(tmp_path / "whole")
+    assert difference(left_in(tmp_path / "whole"), left_in(tmp_path / "run")) == ""
     assert found.metrics().calls.total.cost_dollars == pytest.approx(total)
-    assert [log_in(tmp_path / "run" / one) == log_in(tmp_path / "whole" / one) for one in ("1", "2")] == [True, True]
 
 
 def test_a_limit_that_is_no_amount_or_on_a_model_without_a_price_is_refused_before_anything_is_written(tmp_path):
@@ -154,12 +139,11 @@ def test_a_limit_that_is_no_amount_or_on_a_model_without_a_price_is_refused_befo
 
 
 def test_the_command_pauses_at_its_limit_with_a_code_of_its_own_and_says_how_to_go_on(tmp_path):
-    (tmp_path / "sale.toml").write_text(CONFIG)
-    done = harbor("auction", "sale.toml", "--out", "run", "--max-cost", "0.02", "--quiet", cwd=tmp_path)
+    (tmp_path / "sale.json").write_text(AuctionConfig(**SALE).model_dump_json(exclude_defaults=True))
+    done = harbor("auction", "sale.json", "--out", "run", "--max-cost", "0.005", "--quiet", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (75, "")
-    assert done.stderr.startswith("harbor: paused: the limit of $0.0200 is reached")
+    assert done.stderr.startswith("harbor: paused: the limit of $0.0050 is reached")
     assert done.stderr.endswith("; resume with: harbor resume run --max-cost DOLLARS\n")
-    assert harbor("resume", "run", "--max-cost", "0.02", "--quiet", cwd=tmp_path).returncode == 75
     ended = harbor("resume", "run", "--max-cost", "5", "--json", cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     total = json.loads(ended.stdout)["calls"]["total"]
@@ -170,30 +154,13 @@ def test_the_command_pauses_at_its_limit_with_a_code_of_its_own_and_says_how_to_
     assert "Model calls" not in harbor("replay", "run", cwd=tmp_path).stdout
 
 
-def test_after_an_outage_the_way_on_keeps_the_limit(tmp_path):
-    with provider() as server:
-        server.fail("unavailable")
-        hosted = f'use = "openai:gpt-4o"\nbase_url = "{server.openai_url}"\nretry_seconds = 0\n'
-        (tmp_path / "sale.toml").write_text(CONFIG + hosted)
-        done = harbor("auction", "sale.toml", "--out", "run", "--max-cost", "0.02", "--quiet", cwd=tmp_path)
-        assert done.returncode == 75
-        assert done.stderr.endswith("; resume with: harbor resume run\n")
-        server.recover()
-        ended = harbor("resume", "run", cwd=tmp_path)
-    assert ended.returncode == 75
-    assert "paused: the limit of $0.0200 is reached" in ended.stderr
-
-
 @pytest.mark.slow
 def test_a_call_that_waits_for_money_takes_none_of_its_bidders_time():
     with provider(seed=5, latency=0.5) as server:
-        hosted = ModelSettings(use="openai:gpt-4o-mini", base_url=server.openai_url, input_price=3, output_price=15)
-        patient = hosted.model_copy(update={"timeout_seconds": 30.0})
-        names = ("Ann", "Ben", "Cho", "Dee")
-        sale = Auction(
-            items=[Item(name="Lot 1", start=1_000, true_value=2_300)],
-            bidders=[Bidder(name, model="m", timeout_seconds=1.2) for name in names], models={"m": patient}, seed=5,
-        )  # fmt: skip
+        model = {"use": "openai:gpt-4o-mini", "base_url": server.openai_url, "input_price": 3, "output_price": 15}
+        bidders = [Bidder(name, model="m", timeout_seconds=1.2) for name in ("Ann", "Ben", "Cho", "Dee")]
+        models = {"m": ModelSettings(**model, timeout_seconds=30.0)}
+        sale = Auction(items=[Item(name="Lot", start=1_000, true_value=2_300)], bidders=bidders, models=models, seed=5)
         cost = sum(call.cost_dollars for call in of_type(sale.run().log, ModelCalled))
         short = sale.run(max_cost=cost + 0.0001)
     assert not of_type(short.log, SeatFailed)

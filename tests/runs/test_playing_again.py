@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 import socket
-import sys
 from functools import reduce
 from hashlib import sha256
 from operator import getitem
@@ -16,44 +15,44 @@ from random import Random
 import pytest
 from langchain_core.language_models import BaseChatModel
 
-from harbor import Auction, Bidder, Item, ModelSettings, Person, Simulated, houses, run_series
-from harbor._config.auction import Series, read_settings
+from harbor import Auction, Bidder, Item, ModelSettings, Person, Simulated, houses, of_type, run_series
+from harbor._config.auction import read_settings
 from harbor._core.basics.errors import ConfigError, LogError, RunFolderError
 from harbor._core.faces import __version__
-from harbor._core.log.events import Answered, ModelCalled, SeatFailed
+from harbor._core.log.events import Answered, ModelCalled, SeatFailed, ThoughtFailed
 from harbor._core.log.thoughts import Recalled
 from harbor._runs.deep_verification import TAKEN, UNTOLD, play_again, verdicts
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import run_experiment
 from support.breaking import Broken, breaking_at
 from support.clerk import Clerk
-from support.folders import TINY
+from support.folders import TINY, contents
 from support.forging import forged as forged_somewhere
 from support.forging import lines_of, write
 from support.moody_chat import MoodyChat
-from support.plugins import install, installed
 
 THREE = {
-    "water": {"days": 4}, "second-price": {"runs": 3, "show": "actions and values"}, "first-price": {"runs": 3},
-    "english-private": {"runs": 2}, "beauty": {"runs": 3},
+    "water": {"days": 3}, "second-price": {"runs": 2, "show": "actions and values"}, "first-price": {"runs": 2},
+    "english-private": {"runs": 2}, "beauty": {"runs": 2},
 }  # fmt: skip
 SLIPS = Simulated(unreadable_rate=0.1, low_bid_rate=0.2, over_budget_rate=0.1, wrong_sum_rate=0.3)
-MINDS = {
-    "a theory of mind of two levels": {"theory_of_mind": "second", "strategy": "on", "believe": False},
-    "true personas": {"theory_of_mind": "true", "strategy": "fused", "placebo": "shuffled"},
-    "limits": {"bidding": "limit", "theory_of_mind": "inferred", "chain_of_thought": False},
-    "a dialogue in words": {"reply": "text", "context": "dialogue", "facts": "prose", "bounds": "untold"},
-    "a protocol of a paper": {"protocol": "aucarena", "correct_beliefs": "model"},
-    "JSON": {"reply": "json", "planning": "static"},
-}
+MINDS = [
+    ({"theory_of_mind": "second", "strategy": "on", "believe": False},
+     {"reply": "text", "context": "dialogue", "facts": "prose", "bounds": "untold"}),
+    ({"bidding": "limit", "theory_of_mind": "inferred", "chain_of_thought": False},
+     {"theory_of_mind": "true", "strategy": "fused", "placebo": "shuffled"}),
+    ({"protocol": "aucarena", "correct_beliefs": "model"}, {"reply": "json", "planning": "static"}),
+]  # fmt: skip
 
 
-def sale(**mind):
-    by_call = {"bidding": "call", **mind}
+def sale(*minds):
+    """A sale with two bidders of these minds, or of two that infer each other's, whose model slips."""
+    ann, ben = minds or [{"theory_of_mind": "inferred"}] * 2
     return Auction(
         seed=7, items=houses(2, seed=7),
-        bidders=[Bidder("Ann", persona="urban-dwellers", **by_call),
-                 Bidder("Ben", persona="rural-home-seekers", **by_call), Bidder("Cho", rule="minimum-raise")],
+        bidders=[Bidder("Ann", persona="urban-dwellers", **{"bidding": "call", **ann}),
+                 Bidder("Ben", persona="rural-home-seekers", **{"bidding": "call", **ben}),
+                 Bidder("Cho", rule="minimum-raise")],
         models={"simulated": ModelSettings(repairs=1, simulated=SLIPS)}, failed_calls="play on",
     )  # fmt: skip
 
@@ -61,41 +60,31 @@ def sale(**mind):
 def mixed(out, **mood):
     """Hold a sale with a model that is given as an object, and with an agent that fails."""
     bidders = [Bidder("Ann", model="mine", timeout_seconds=2), Bidder("Dot", agent=True), Bidder("Eve", rule="random")]
-    sale = Auction(
-        seed=7, items=houses(2, seed=7), bidders=bidders, models={"mine": ModelSettings()}, failed_calls="play on"
-    )
+    models = {"mine": ModelSettings()}
+    sale = Auction(seed=7, items=houses(2, seed=7), bidders=bidders, models=models, failed_calls="play on")
     sale.run(out=out, models={"mine": MoodyChat(settings=SLIPS, **mood)}, agents={"Dot": Clerk(fails_at=5)})
 
 
-def series():
+def series(**more):
     return Auction(
         seed=5, items=[Item(name=f"Lot {letter}", start=1000, true_value=2000) for letter in "AB"],
         bidders=[Bidder("Ann", budget=4000, memory="full", learning=True),
                  Bidder("Ben", budget=4000, memory="episodes", learning=True),
                  Bidder("Cho", budget=4000, rule="minimum-raise")],
-        series=Series(auctions=3, shuffled=True),
+        series={"auctions": 2, "shuffled": True}, **more,
     )  # fmt: skip
-
-
-def contents(folder):
-    return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole") / "run"
-    sale(theory_of_mind="inferred").run(out=folder)
+    sale().run(out=folder)
     return folder
 
 
 @pytest.fixture
 def forged(whole, tmp_path):
     return shutil.copytree(whole, tmp_path / "forged")
-
-
-@pytest.fixture
-def forged_series(in_a_row, tmp_path):
-    return shutil.copytree(in_a_row, tmp_path / "forged")
 
 
 @pytest.fixture(scope="module")
@@ -114,9 +103,17 @@ def follows(folder):
     return verdict.unchecked
 
 
-@pytest.mark.parametrize("mind", MINDS.values(), ids=MINDS)
-def test_a_run_follows_whatever_its_bidders_think(mind, tmp_path):
-    sale(**mind).run(out=tmp_path / "run")
+@pytest.mark.parametrize("minds", MINDS, ids=str)
+def test_a_run_follows_whatever_its_bidders_think(minds, tmp_path):
+    sale(*minds).run(out=tmp_path / "run")
+    follows(tmp_path / "run")
+
+
+def test_a_run_whose_profiles_failed_follows_although_the_log_tells_of_them_before_their_calls(tmp_path):
+    bidders = [Bidder("Ann", model="mine", theory_of_mind="inferred"), Bidder("Ben", rule="random")]
+    sale = Auction(items=houses(2, seed=7), bidders=bidders, models={"mine": ModelSettings()}, failed_calls="play on")
+    log = sale.run(out=tmp_path / "run", models={"mine": MoodyChat(fails=("profile",))}).log
+    assert of_type(log, ThoughtFailed)[0].purpose == "profile"
     follows(tmp_path / "run")
 
 
@@ -129,9 +126,9 @@ def test_a_run_of_every_game_follows(game, rules, tmp_path):
 
 
 def test_a_run_of_scripts_follows(tmp_path):
-    bidders = [Bidder(name, rule=rule) for name, rule in (("A", "minimum-raise"), ("B", "random"), ("C", "adversary"))]
+    bidders = [Bidder(rule, rule=rule) for rule in ("minimum-raise", "random", "adversary")]
     Auction(seed=3, items=houses(2, seed=3), bidders=bidders).run(out=tmp_path / "run")
-    follows(tmp_path / "run")
+    assert follows(tmp_path / "run") == ()
 
 
 @pytest.mark.parametrize("mood", [{}, {"fails": ("replan", "bid")}, {"hangs": ("believe",)}], ids=str)
@@ -139,42 +136,37 @@ def test_failures_agents_and_models_that_were_given_follow_and_it_says_what_it_t
     mixed(run := tmp_path / "run", **mood)
     assert set(follows(run)) == {TAKEN[Answered], TAKEN[ModelCalled], TAKEN[SeatFailed]}
     if "hangs" in mood:  # nobody needs the calls of a seat that failed, so they may be lost
-        recorded = calls(run)
-        needed = [call for call in recorded if call["outcome"] != "failed"]
-        assert len(needed) < len(recorded)
+        needed = [call for call in calls(run) if call["outcome"] != "failed"]
+        assert len(needed) < len(calls(run))
         write_calls(run, needed)
         follows(run)
 
 
-def test_what_a_person_said_is_played_again(tmp_path):
+async def test_what_a_person_said_is_played_again(tmp_path):
     person = Person()
 
     async def answer():
         while (call := await person.asks.get()) is not None:
             person.answers.put_nowait("I withdraw" if call.ask.round > 1 else f"{call.ask.minimum}")
 
-    async def hold():
-        auction = Auction(items=houses(2, seed=1), bidders=[Bidder("Ann"), Bidder("Pat", person=True)])
-        answering = asyncio.ensure_future(answer())
-        await auction.arun(tmp_path / "run", people={"Pat": person})
-        answering.cancel()
-
-    asyncio.run(hold())
-    follows(tmp_path / "run")
+    answering = asyncio.ensure_future(answer())
+    auction = Auction(items=houses(2, seed=1), bidders=[Bidder("Ann"), Bidder("Pat", person=True)])
+    await auction.arun(tmp_path / "run", people={"Pat": person})
+    answering.cancel()
+    await asyncio.to_thread(follows, tmp_path / "run")
 
 
 @pytest.mark.slow
 def test_what_was_learned_in_a_store_of_other_runs_is_taken_as_told(tmp_path):
-    settings = series().model_dump() | {"memory": {"store": str(tmp_path / "store")}}
     for number in ("1", "2"):
-        run_series(Auction(**settings), out=tmp_path / number)
+        run_series(series(memory={"store": str(tmp_path / "store")}), out=tmp_path / number)
     assert UNTOLD in follows(tmp_path / "2")
 
 
 @pytest.mark.parametrize("after", [1, 30, 101])
 def test_an_interrupted_run_follows_as_far_as_it_goes(after, tmp_path):
     with pytest.raises(Broken):
-        sale().run(out=tmp_path / "run", listen=breaking_at(after))
+        sale({}, {}).run(out=tmp_path / "run", listen=breaking_at(after))
     assert follows(tmp_path / "run")[0] == f"the log ends at line {after + 1}, before the sale closed"
 
 
@@ -195,17 +187,18 @@ def test_a_run_and_a_series_that_are_played_again_are_only_read_and_nothing_is_m
 
 
 def test_every_game_of_an_experiment_is_played_again_and_the_first_difference_is_told(tmp_path):
-    asyncio.run(run_experiment(read_settings(TINY, Experiment), tmp_path / "run"))
-    before = contents(tmp_path / "run")
-    assert [verdict.follows for _, verdict in verdicts(tmp_path / "run")] == [True] * 4
-    assert contents(tmp_path / "run") == before
-    game = next((tmp_path / "run" / "games").rglob("events.jsonl")).parent
-    entries = lines(game)
+    run = tmp_path / "run"
+    asyncio.run(run_experiment(read_settings(TINY, Experiment), run))
+    before = contents(run)
+    assert [verdict.follows for _, verdict in verdicts(run)] == [True] * 4
+    assert contents(run) == before
+    log = next((run / "games").rglob("events.jsonl"))
+    entries = lines_of(log)
     at = first(entries, "item_sold")
     entries[at]["price"] = 1
-    write_log(game, entries)
-    assert difference(tmp_path / "run").line == at + 1
-    assert [path for path, verdict in verdicts(tmp_path / "run") if not verdict.follows] == [game / "events.jsonl"]
+    write(log, entries)
+    assert difference(run).line == at + 1
+    assert [path for path, verdict in verdicts(run) if not verdict.follows] == [log]
 
 
 # ---------------------------------------------------------------- forgeries
@@ -213,10 +206,6 @@ def test_every_game_of_an_experiment_is_played_again_and_the_first_difference_is
 
 def lines(folder):
     return lines_of(folder / "events.jsonl")
-
-
-def write_log(folder, entries):
-    write(folder / "events.jsonl", entries)
 
 
 def calls(folder):
@@ -232,10 +221,10 @@ def write_calls(folder, recorded):
     (folder / "calls.jsonl").write_text("".join(told))
 
 
-def write_config(folder, edit):
-    """Change settings, with a manifest that fits."""
+def write_config(folder, path, value):
+    """Change a setting, with a manifest that fits."""
     settings = json.loads((folder / "config.json").read_text())
-    edit(settings)
+    reduce(getitem, path[:-1], settings)[path[-1]] = value
     text = json.dumps(settings, indent=2)
     (folder / "config.json").write_text(text + "\n")
     manifest = json.loads((folder / "manifest.json").read_text())
@@ -246,10 +235,12 @@ def first(entries, type, **fields):  # noqa: A002
     return next(n for n, one in enumerate(entries) if one.get("type") == type and fields.items() <= one.items())
 
 
-def difference(folder, entries=None):
-    """Return the difference that is found in a folder, after its log is written anew with these entries."""
+def difference(folder, entries=None, recorded=None):
+    """Return the difference that is found in a folder, after its log or its calls are written anew."""
     if entries:
-        write_log(folder, entries)
+        write(folder / "events.jsonl", entries)
+    if recorded:
+        write_calls(folder, recorded)
     verdict = play_again(folder)
     assert (verdict.follows, verdict.level) == (False, "deep")
     assert verdict.expected != verdict.found
@@ -282,14 +273,13 @@ def test_an_event_in_which_a_field_is_edited_or_left_out_is_found_at_its_line(fo
 
 
 @pytest.mark.slow
-def test_whatever_is_forged_in_whichever_event_is_found(whole, tmp_path):
-    honest, missed = lines(whole), []
-    folder = shutil.copytree(whole, tmp_path / "forged")
+def test_whatever_is_forged_in_whichever_event_is_found(forged):
+    honest, missed = lines(forged), []
     for seed in range(60):
         done, entries = forged_somewhere(honest, Random(seed), lambda told: told[1:])
-        write_log(folder, entries)
+        write(forged / "events.jsonl", entries)
         try:
-            if entries != honest[:-1] and play_again(folder).follows:  # that is a run that was interrupted
+            if entries != honest[:-1] and play_again(forged).follows:  # that is a run that was interrupted
                 missed.append(done)
         except LogError:  # what is no event at all
             pass
@@ -300,28 +290,24 @@ def test_a_changed_reply_is_found_where_the_log_tells_of_it(forged):
     recorded = calls(forged)
     call = next(call for call in recorded if call["purpose"] == "plan" and call["outcome"] == "ok")
     call["reply"] = json.dumps({**json.loads(call["reply"]), "plan": "because"})
-    write_calls(forged, recorded)
-    verdict, line = difference(forged), first(lines(forged), "planned", bidder=call["bidder"]) + 1
+    verdict, line = difference(forged, recorded=recorded), first(lines(forged), "planned", bidder=call["bidder"]) + 1
     assert (verdict.line, verdict.event) == (line, "planned")
     assert "because" in verdict.expected
+
+
+def told_of(folder, call):
+    """Return the number of the line of the log that tells of a call."""
+    return first(lines(folder), "model_called", began=call["began"], bidder=call["bidder"]) + 1
 
 
 def test_a_changed_prompt_is_found_with_the_first_place_that_differs(forged):
     recorded = calls(forged)
     call = next(call for call in recorded if call["purpose"] == "bid" and call["bidder"] == "Ben")
     call["prompt"][1] = call["prompt"][1][:50] + "secretly " + call["prompt"][1][50:]
-    write_calls(forged, recorded)
-    verdict = difference(forged)
-    entry = lines(forged)[verdict.line - 1]
-    assert (entry["type"], entry["bidder"], entry["began"]) == ("model_called", "Ben", call["began"])
+    verdict = difference(forged, recorded=recorded)
+    assert (verdict.line, verdict.event) == (told_of(forged, call), "model_called")
     assert re.search(r"^the 'bid' prompt of 'Ben', attempt 1, message 2, character 5\d: ", verdict.found)
-    assert "secretly" in verdict.found
-    assert "secretly" not in verdict.expected
-
-
-def told_of(folder, call):
-    """Return the number of the line of the log that tells of a call."""
-    return first(lines(folder), "model_called", began=call["began"], bidder=call["bidder"]) + 1
+    assert ("secretly" in verdict.found, "secretly" in verdict.expected) == (True, False)
 
 
 @pytest.mark.parametrize("how", ["dropped", "doubled", "damaged", "cheaper", "another's"])
@@ -332,8 +318,7 @@ def test_each_call_is_recorded_once_and_as_the_log_tells_it(how, forged):
         "dropped": [], "doubled": [call, call], "damaged": [{**call, "porpoise": call["purpose"]}],
         "cheaper": [{**call, "input_tokens": 1}], "another's": [{**call, "model": "openai:gpt-4o"}],
     }[how]  # fmt: skip
-    write_calls(forged, recorded)
-    verdict = difference(forged)
+    verdict = difference(forged, recorded=recorded)
     assert (verdict.line, verdict.event) == (told_of(forged, call), "model_called")
     if how in ("dropped", "damaged"):
         asked = f"{call['purpose']!r} of {call['bidder']!r}, attempt {call['attempt']}"
@@ -346,18 +331,17 @@ def test_a_call_in_another_form_than_those_before_it_follows_and_its_words_are_c
     line = told_of(forged, call)
     entries[line - 1]["form"] = call["form"] = "text"
     call["prompt"][0] += "\nReply with one JSON object of this JSON schema, and nothing else: {}\n"
-    write_log(forged, entries)
+    write(forged / "events.jsonl", entries)
     write_calls(forged, recorded)
     follows(forged)
     call["prompt"][1] += "!"
-    write_calls(forged, recorded)
-    assert difference(forged).line == line
+    assert difference(forged, recorded=recorded).line == line
 
 
 def test_a_call_that_no_event_tells_of_is_found(forged):
-    extra = {**calls(forged)[0], "began": 9.5, "purpose": "cheat"}
-    write_calls(forged, [*calls(forged), extra])
-    assert "'cheat' of" in difference(forged).found
+    recorded = calls(forged)
+    recorded.append({**recorded[0], "began": 9.5, "purpose": "cheat"})
+    assert "'cheat' of" in difference(forged, recorded=recorded).found
 
 
 @pytest.mark.parametrize(("path", "value", "event"), [
@@ -366,73 +350,49 @@ def test_a_call_that_no_event_tells_of_is_found(forged):
     (("bidders", 0, "chain_of_thought"), False, "model_called"),
 ])  # fmt: skip
 def test_changed_settings_are_found(path, value, event, forged):
-    *outer, name = path
-    write_config(forged, lambda settings: reduce(getitem, outer, settings).update({name: value}))
+    write_config(forged, path, value)
     assert difference(forged).event == event
 
 
-def test_a_memory_that_was_put_in_the_log_of_a_series_is_found_by_the_prompt_that_lacks_it(forged_series):
-    entries = lines(forged_series / "2")
-    memory = {"kind": "learning", "text": "Ben always gives in."}
-    entries[first(entries, "recalled")]["memories"].append(memory)
-    write_log(forged_series / "2", entries)
-    verdict = difference(forged_series)
-    assert verdict.event == "model_called"
-    assert "Ben always gives in" in verdict.expected
-
-
-def test_a_wrong_rank_in_the_log_of_a_series_is_found_and_auctions_that_change_places_are_refused(forged_series):
-    entries = lines(forged_series)
+def test_a_memory_or_a_wrong_rank_that_was_put_in_a_series_is_found_and_auctions_that_change_places_are_refused(
+    in_a_row, tmp_path
+):
+    forged = shutil.copytree(in_a_row, tmp_path / "forged")
+    honest, entries = lines(forged / "2"), lines(forged / "2")
+    entries[first(entries, "recalled")]["memories"].append({"kind": "learning", "text": "Ben always gives in."})
+    write(forged / "2" / "events.jsonl", entries)
+    verdict = difference(forged)  # the prompt lacks it
+    assert (verdict.event, "Ben always gives in" in verdict.expected) == ("model_called", True)
+    write(forged / "2" / "events.jsonl", honest)
+    entries = lines(forged)
     entries[3]["ranks"]["Ann"] += 1
-    verdict = difference(forged_series, entries)
+    verdict = difference(forged, entries)
     assert (verdict.line, verdict.event) == (4, "auction_held")
     for old, new in ("1x", "21", "x2"):
-        (forged_series / old).rename(forged_series / new)
+        (forged / old).rename(forged / new)
     with pytest.raises(RunFolderError, match="is not what its series gives"):
-        play_again(forged_series)
+        play_again(forged)
 
 
 # ---------------------------------------------------------------- what can't be played again
 
 
-def test_a_package_that_only_a_strangers_folder_names_is_not_loaded(tmp_path):
-    module = """
-        from harbor.games import Policy, ScriptedPolicy, Withdraw
-
-        class Timid(Policy):
-            def decide(self, ask, seen):
-                return Withdraw()
-
-        TIMID = ScriptedPolicy(name="timid", description="withdraws", make=lambda _: Timid())
-        """
-    points = {"harbor.policies": {"timid": "timid:TIMID"}}
-    site, folder = install(tmp_path / "site", "timid", {"timid.py": module}, points), tmp_path / "run"
-    with installed(site):
-        Auction(items=houses(1, seed=1), bidders=[Bidder("Ann", rule="timid"), Bidder("Ben")]).run(out=folder)
-        follows(folder)
-    (folder / "mark").unlink()
-    with installed(site):
-        with pytest.raises(ConfigError, match="no package is loaded for a folder that is not marked as yours"):
-            play_again(folder)
-        assert "timid" not in sys.modules
-
-
 def test_a_run_without_its_calls_or_settings_or_of_another_version_is_refused_with_the_way_out(forged):
+    def refused(error, match):
+        with pytest.raises(error, match=match):
+            play_again(forged)
+
     entries = lines(forged)
-    write_log(forged, [entries[0] | {"harbor": "0.0.9"}, *entries[1:]])
-    with pytest.raises(LogError, match=rf"is of harbor 0\.0\.9, and this is {re.escape(__version__)}"):
-        play_again(forged)
-    write_log(forged, entries)
+    write(forged / "events.jsonl", [entries[0] | {"harbor": "0.0.9"}, *entries[1:]])
+    refused(LogError, rf"is of harbor 0\.0\.9, and this is {re.escape(__version__)}")
+    write(forged / "events.jsonl", entries)
     aside = (forged / "calls.jsonl").rename(forged.parent / "calls")
-    with pytest.raises(LogError, match=r"has no calls\.jsonl, so it can't be played again; verify it without --deep"):
-        play_again(forged)
+    refused(LogError, r"has no calls\.jsonl, so it can't be played again; verify it without --deep")
     aside.rename(forged / "calls.jsonl")
-    write_config(forged, lambda settings: settings["bidders"][0].update(nodes=["nothing"]))
-    with pytest.raises(ConfigError):
-        play_again(forged)
+    write_config(forged, ("bidders", 0, "nodes"), ["nothing"])
+    refused(ConfigError, "nothing")
     (forged / "config.json").write_text("{}")
-    with pytest.raises(RunFolderError, match="was changed"):
-        play_again(forged)
+    refused(RunFolderError, "was changed")
 
 
 async def test_in_a_running_event_loop_it_says_what_to_do_instead(whole):

@@ -6,11 +6,8 @@ import asyncio
 import json
 import re
 import shutil
-import signal
-import subprocess
 import time
 from contextlib import closing
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -27,21 +24,12 @@ from harbor._games.policies import Truthful
 from harbor._runs.folder import RunFolder
 from support.breaking import Broken, breaking_at
 from support.clerk import Clerk
-from support.commands import HARBOR, harbor, mistake, process
-from support.folders import cut, paid
+from support.commands import harbor, mistake, process
+from support.folders import contents, cut, paid
 from support.forging import lines_of, write
 from support.forging import of_type as of_kind
 from support.moody_chat import MoodyChat
-from support.processes import full_disk, when
-
-SALE = """
-name = "full"
-seed = 11
-items = {count = 3}
-bidders = [{name = "Ann", persona = "downsizing", theory_of_mind = "inferred"}, {name = "Ben"},
-           {name = "Cho", rule = "minimum-raise"}]
-models.simulated.simulated = {latency_seconds = 0.02, unreadable_rate = 0.1, low_bid_rate = 0.1}
-"""
+from support.processes import full_disk
 
 
 def sale(items=3, **settings):
@@ -91,10 +79,6 @@ def lines(folder):
 
 def timeless(folder):
     return [{key: value for key, value in line.items() if key not in CLOCK_FIELDS} for line in lines(folder)]
-
-
-def unchanged(folder):
-    return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
 
 
 def events(log):
@@ -151,26 +135,6 @@ def test_a_run_that_broke_off_after_any_line_resumes_to_the_whole_log(copied, tm
         assert told == events(read_log(folder / "events.jsonl").entries)
 
 
-def test_the_calls_of_the_turn_that_was_being_played_are_not_paid_twice(whole, tmp_path):
-    # All calls of a turn are made before the first of them is in the log.
-    first = next(line["seq"] for line in lines(whole) if line["type"] == "model_called")
-    folder = broken(tmp_path / "run", 1 + first)
-    assert sum(paid(folder).values()) > len(of_kind(lines(folder), "model_called")) == 1
-    resumed(folder)
-    assert paid(folder) == paid(whole)
-
-
-def test_a_run_may_be_interrupted_again_and_again(whole, tmp_path):
-    folder = broken(tmp_path / "run", 40)
-    for after in (61, 62, 91, 151):
-        with pytest.raises(Broken):
-            resumed(folder, listen=breaking_at(after - 1))
-    resumed(folder)
-    files = {"config.json", "manifest.json", "mark", "events.jsonl", "calls.jsonl"}
-    assert {path.name for path in folder.iterdir()} == files
-    assert (timeless(folder), paid(folder)) == (timeless(whole), paid(whole))
-
-
 def test_the_clock_goes_on_from_where_it_stopped_and_a_listener_hears_of_the_whole_run(run):
     heard = []
     resumed(run, listen=heard.append)
@@ -222,9 +186,8 @@ def test_what_was_decided_in_time_is_not_timed_again(tmp_path, monkeypatch, riva
         return decide(policy, ask, seen)
 
     monkeypatch.setattr(Truthful, "decide", slowly)
-    again = resume(folder).log
+    assert events(resume(folder).log) == events(whole)
     assert slowed
-    assert events(again) == events(whole)
 
 
 @pytest.mark.parametrize("rival", [{"rule": "rational"}, {"model": "simulated"}], ids=["plain", "room"])
@@ -235,10 +198,10 @@ def test_a_turn_that_was_not_decided_is_timed_when_it_is_played_again(tmp_path, 
 
     monkeypatch.setattr(Truthful, "decide", endlessly)
     slow = [Bidder(name, rule="truthful", timeout_seconds=0.2) for name in ("Zoe", "Ann")]
-    folder = tmp_path / "run"
-    whole = Auction(items=houses(1), bidders=[*slow, Bidder("Ben", **rival)]).run(out=folder).log
-    cut(folder / "events.jsonl", 1 + next(line["seq"] for line in lines(folder) if line["type"] == "seat_failed"))
-    assert events(resume(folder).log) == events(whole)
+    whole = Auction(items=houses(1), bidders=[*slow, Bidder("Ben", **rival)]).run(out=tmp_path / "run").log
+    first = next(entry.seq for entry in whole if isinstance(entry.event, SeatFailed))
+    cut(tmp_path / "run" / "events.jsonl", 1 + first)
+    assert events(resume(tmp_path / "run").log) == events(whole)
 
 
 def test_a_call_cut_by_the_interruption_is_asked_anew(tmp_path):
@@ -281,42 +244,40 @@ class Metered(Clerk):
         return Response(chat_message=said, inner_messages=[thought])
 
 
-def of_the_agent(folder):
-    return [line for line in lines(folder) if line.get("purpose") == "agent"]
-
-
-def but_for_the_agents_calls(folder):
-    kept = [line for line in timeless(folder) if line.get("purpose") != "agent"]
-    return [{key: value for key, value in line.items() if key != "seq"} for line in kept]
+def apart(folder):
+    """Return the agent's calls in a log, and its other lines without their numbers."""
+    told = [{key: value for key, value in line.items() if key != "seq"} for line in timeless(folder)]
+    calls = [line for line in told if line.get("purpose") == "agent"]
+    return calls, [line for line in told if line not in calls]
 
 
 def test_calls_that_an_agent_told_of_are_in_the_log_again_as_they_were_when_a_run_resumes(tmp_path):
     whole, answered = tmp_path / "run", []
 
-    def copy(entry):  # what is on disk one, two and three lines after each of the first three answers
+    def copy(entry):  # what is on disk right after the first answer, a line after the second, and two after the third
         answered.extend([entry.seq] if isinstance(entry.event, Answered) else [])
-        if answered and len(answered) < 4 and 0 <= (more := entry.seq - answered[-1]) < 3:
-            shutil.copytree(whole, tmp_path / f"{len(answered)}-{more + 1}")
+        if answered and entry.seq == answered[-1] + len(answered) - 1 < answered[-1] + 3:
+            shutil.copytree(whole, tmp_path / str(len(answered)))
 
     sale().run(out=whole, listen=copy, **given(clerk=Metered()))
-    told = [line["input_tokens"] for line in of_the_agent(whole)]
-    assert told == [amount for number in range(1, len(answered) + 1) for amount in (50, 100 * number)] != []
-    for answer, more in product((1, 2, 3), (1, 2, 3)):
-        folder = tmp_path / f"{answer}-{more}"
+    calls, others = apart(whole)
+    expected = [amount for number in range(1, len(answered) + 1) for amount in (50, 100 * number)]
+    assert [call["input_tokens"] for call in calls] == expected != []
+    for lines_after in (1, 2, 3):
+        folder = tmp_path / str(lines_after)
         resumed(folder, clerk=clerk_after(folder, Metered))
-        assert but_for_the_agents_calls(folder) == but_for_the_agents_calls(whole)
         # A log that ends between an answer and its calls keeps the answer, and not what was still to come.
-        assert len(of_the_agent(folder)) == len(told) - (3 - more)
+        assert (len(apart(folder)[0]), apart(folder)[1]) == (len(calls) - (3 - lines_after), others)
 
 
 # ---------------------------------------------------------------- refusals
 
 
 def refused(folder, error, match, **chosen):
-    before, model = unchanged(folder), chat()
+    before, model = contents(folder), chat()
     with pytest.raises(error, match=match):
         resume(folder, **given(model) | chosen)
-    assert unchanged(folder) == before
+    assert contents(folder) == before
     assert model.made == []
 
 
@@ -351,24 +312,22 @@ async def test_a_run_is_refused_without_its_agent_or_its_files_and_in_a_running_
     await asyncio.to_thread(refused, tmp_path / "empty", RunFolderError, "contains no run")
 
 
-@pytest.mark.slow
 def test_a_run_that_another_process_holds_is_refused(tmp_path):
     with pytest.raises(Broken):
-        Auction(bidders=[Bidder("Ann"), Bidder("Ben")]).run(out=tmp_path / "run", listen=breaking_at(20))
-    with closing(RunFolder.reopen(tmp_path / "run")):
+        Auction(bidders=[Bidder("Ann"), Bidder("Ben")]).run(out=(run := tmp_path / "run"), listen=breaking_at(20))
+    with closing(RunFolder.reopen(run)):
         with pytest.raises(RunFolderError, match="another process"):
-            RunFolder.reopen(tmp_path / "run")
-        said = mistake(process("resume", "run", cwd=tmp_path))
+            RunFolder.reopen(run)
+        said = mistake(harbor("resume", "run", cwd=tmp_path))
     assert said == "run 'run' is being run by another process; wait until it ends"
 
 
 def test_a_complete_run_is_left_as_it_is(whole):
-    before = unchanged(whole)
+    before = contents(whole)
     assert len(resume(whole).log) == len(lines(whole))
     done = harbor("resume", whole)
-    assert done.returncode == 0
-    assert done.stderr.splitlines()[0] == f"harbor: run {str(whole)!r} is complete; there is nothing to resume"
-    assert unchanged(whole) == before
+    told = f"harbor: run {str(whole)!r} is complete; there is nothing to resume"
+    assert (done.returncode, done.stderr.splitlines()[0], contents(whole)) == (0, told, before)
 
 
 def test_a_complete_run_that_does_not_follow_from_its_rules_is_refused(whole, tmp_path):
@@ -383,41 +342,13 @@ def test_a_complete_run_that_does_not_follow_from_its_rules_is_refused(whole, tm
     assert re.search(said, mistake(harbor("resume", folder)))
 
 
-# ---------------------------------------------------------------- real processes
-
-
-AUCTION = ("auction", "sale.toml", "--quiet", "--out")
-
-
-@pytest.fixture
-def place(tmp_path):
-    """A folder with settings of a slow auction, and with a run of it that was not interrupted."""
-    (tmp_path / "sale.toml").write_text(SALE)
-    assert harbor(*AUCTION, "whole", cwd=tmp_path).returncode == 0
-    return tmp_path
-
-
-def resumes_to_the_whole(place):
-    assert harbor("resume", "run", "--quiet", cwd=place).returncode == 0
-    assert timeless(place / "run") == timeless(place / "whole")
-    assert paid(place / "run") == paid(place / "whole")
-
-
 @pytest.mark.slow
-def test_an_auction_that_is_killed_resumes_to_the_log_of_one_that_was_not(place):
-    log, half = place / "run" / "events.jsonl", (place / "whole" / "events.jsonl").stat().st_size // 2
-    with subprocess.Popen([*HARBOR, *AUCTION, "run"], cwd=place, stdout=subprocess.DEVNULL) as running:
-        when(lambda: log.exists() and log.stat().st_size >= half, running)
-        running.kill()
-    assert running.returncode == -signal.SIGKILL
-    resumes_to_the_whole(place)
-
-
-@pytest.mark.slow
-def test_a_full_disk_stops_the_auction_which_resumes_when_there_is_room(place):
-    done = process(*AUCTION, "run", cwd=place, **full_disk(60_000))
+def test_a_full_disk_stops_the_auction_which_resumes_when_there_is_room(tmp_path):
+    words = ("auction", "--preset", "demo", "--quiet", "--out", "run")
+    done = process(*words, cwd=tmp_path, **full_disk(20_000))
     assert done.returncode == 2, done.stderr
     assert "can't be written (File too large)" in done.stderr
     assert "harbor resume run" in done.stderr
-    assert not of_kind(lines(place / "run"), "seat_failed")
-    resumes_to_the_whole(place)
+    assert not of_kind(lines(tmp_path / "run"), "seat_failed")
+    assert harbor("resume", "run", "--quiet", cwd=tmp_path).returncode == 0
+    assert of_kind(lines(tmp_path / "run"), "sale_closed")

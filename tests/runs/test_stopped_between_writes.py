@@ -13,6 +13,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from crash.inside import steps
 from crash.leaving import difference, left_in
 
 from harbor import Auction, resume, run_series
@@ -22,7 +23,6 @@ from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import resume_experiment, run_experiment
 from support.commands import harbor
 
-WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 LOTS = [{"name": "Lot A", "start": 1_000, "true_value": 2_000}]
 RULES = [{"name": "Zoe", "rule": "minimum-raise", "max_bids": 1}, {"name": "Ann", "rule": "minimum-raise"}]
 MODELS = [{"name": "Zoe"}, {"name": "Ann", "rule": "minimum-raise", "max_bids": 1}]
@@ -50,16 +50,6 @@ def _experiment(bidders: list[dict[str, Any]]) -> Kind:
 @contextmanager
 def before_each_write(look: Callable[[], None], root: Path) -> Iterator[None]:
     """Call `look` before a folder or a file is made, renamed or removed in `root`, and before each line of a log."""
-    real = {name: getattr(os, name) for name in ("mkdir", "rename", "replace", "unlink", "rmdir", "open")}
-
-    def watched(name: str) -> Callable[..., Any]:
-        def done(path: Any, *given: Any, **named: Any) -> Any:
-            reads = name == "open" and not (given and given[0] & WRITING)
-            if not reads and str(path).startswith(str(root)):
-                look()
-            return real[name](path, *given, **named)
-
-        return done
 
     def line(cls: type, name: str) -> Any:
         kept = getattr(cls, name)
@@ -70,7 +60,8 @@ def before_each_write(look: Callable[[], None], root: Path) -> Iterator[None]:
 
         return patch.object(cls, name, written)
 
-    with patch.multiple(os, **{name: watched(name) for name in real}), line(Log, "_write"), line(SyncedFile, "append"):
+    with patch.multiple(steps, _inside="", step=look), line(Log, "_write"), line(SyncedFile, "append"):
+        steps.begin(str(root))
         yield
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -41,30 +40,12 @@ def with_rules(module, **methods):
     return lambda settings, config: rules(tuple(one.name for one in config.bidders), settings.highest)
 
 
-def settling(change):
-    """Change what the rules tell, which are given with all that settling is given."""
+def growing(module):
+    def settle(self, *given):
+        object.__setattr__(self, "highest", self.highest + 1)
+        return module.MyGame.settle(self, *given)
 
-    def changes(module):
-        def settle(self, *given):
-            return change(self, module.MyGame.settle(self, *given), *given)
-
-        return {"build": with_rules(module, settle=settle)}
-
-    return changes
-
-
-def winning(name):
-    """Let this name win, which is found from the answers."""
-    return settling(
-        lambda self, events, wanted, actions, *_: [
-            replace(one, winner=name(actions)) if hasattr(one, "winner") else one for one in events
-        ]
-    )
-
-
-def grow(self, events, *_):
-    object.__setattr__(self, "highest", self.highest + 1)
-    return events
+    return {"build": with_rules(module, settle=settle)}
 
 
 def asking_otherwise(module):
@@ -97,10 +78,6 @@ def clearing(module):
     return {"play_facts": facts}
 
 
-def telling(**more):
-    return lambda module: {"play_facts": lambda *given: {**module.facts(*given), **more}}
-
-
 def needing(part):
     """Measure a whole log alone."""
 
@@ -112,35 +89,29 @@ def needing(part):
 
 
 ILLEGAL = {"reasons": "", "action": "bid", "amount": 999}
-FACTS_BREAK = "fails in play.facts .KeyError: 'nothing'"
 FROM_ELSEWHERE = "facts come from elsewhere than from the events that the bidder has seen"
-FACTS_CHANGE = "telling the facts changed the events that the bidder has seen"
 BREAKS_OFF = "breaks off after LogOpened is refused: .* failed .IndexError"
 BREAKS = {
     "another version": ("is for version 2 of Harbor's extensions", lambda _: {"api": 2}),
-    "a coin": ("give different events", winning(lambda _: str(random.random()))),
-    "the order of answers": ("the order in which answers arrive", winning(lambda actions: next(iter(actions)))),
-    "changed arguments": (
-        "settling changed its arguments",
-        settling(lambda _, events, *given: given[1].clear() or events),
-    ),
-    "changed rules": ("settling changed the rules", settling(grow)),
+    "changed rules": ("settling changed the rules", growing),
     "other asks": ("asking twice in one state", asking_otherwise),
-    "an error": ("fails with KeyError: 'nothing'", settling(lambda *_: {}["nothing"])),
     "an unlisted event": ("lacks events: MyGameClosed; add it", lambda module: {"events": (module.MyGameOpened,)}),
     "no opening": ("the log has no BidderWithdrew, which opens the game", lambda _: {"opening": BidderWithdrew}),
     "no prompt": ("has a prompt that can't be read", lambda _: {"play_prompt": Path("nowhere.md")}),
-    "an unexplained fact": (r"in backticks: \['mood'\]", telling(mood=1)),
+    "an unexplained fact": (
+        r"in backticks: \['mood'\]",
+        lambda module: {"play_facts": lambda *given: {**module.facts(*given), "mood": 1}},
+    ),
     "facts from elsewhere": (FROM_ELSEWHERE, knowing_the_seed),
-    "facts that change": (FACTS_CHANGE, clearing),
-    "facts that break": (FACTS_BREAK, lambda _: {"play_facts": lambda name, seen: {}["nothing"]}),
+    "facts that change": ("telling the facts changed the events that the bidder has seen", clearing),
+    "facts that break": (
+        "fails in play.facts .KeyError: 'nothing'", lambda _: {"play_facts": lambda name, seen: {}["nothing"]}
+    ),
     "an illegal built-in answer": (
-        "the built-in model gives answers that are not legal",
-        lambda _: {"play_policy": lambda *_: dict(ILLEGAL)},
+        "the built-in model gives answers that are not legal", lambda _: {"play_policy": lambda *_: dict(ILLEGAL)}
     ),
     "an illegal rational answer": (
-        "the rational policy gives answers that are not legal",
-        lambda _: {"rational": lambda ask, seen: Bid(ask.maximum + 1)},
+        "the rational policy gives answers that are not", lambda _: {"rational": lambda ask, _: Bid(ask.maximum + 1)}
     ),
     "no rational answer": ("fails in rational .ZeroDivisionError", lambda _: {"rational": lambda ask, seen: 1 / 0}),
     "partial standings": (
@@ -149,7 +120,7 @@ BREAKS = {
     ),
     "standings of a whole log": (BREAKS_OFF, needing("standings")),
     "items of a whole log": (BREAKS_OFF, needing("items")),
-}
+}  # fmt: skip
 
 
 def test_a_game_that_was_begun_a_moment_ago_keeps_its_promises(begun_game):
@@ -172,8 +143,9 @@ def test_a_missing_part_is_named(part, begun_game):
     broken(begun_game.MY_GAME, f"lacks {part}: ", **{part.replace(".", "_"): None})
 
 
-@pytest.mark.parametrize("part", ["system", "prompt"])
-@pytest.mark.parametrize("text", ["${facts}", "<facts>\n${facts}\n</facts> costs $5", "What of ${item}?"])
+@pytest.mark.parametrize(("part", "text"), [
+    ("system", "${facts}"), ("prompt", "<facts>\n${facts}\n</facts> costs $5"), ("prompt", "What of ${item}?"),
+])  # fmt: skip
 def test_a_prompt_that_can_not_be_filled_is_named(part, text, begun_game, tmp_path):
     (tmp_path / "prompt.md").write_text(text)
     broken(begun_game.MY_GAME, "has a prompt that can't be filled: ", **{f"play_{part}": tmp_path / "prompt.md"})

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from harbor import testing
 from harbor._core.plugins.finding import everything, find
 from harbor._games.sessions.private_games import PrivateValues
-from harbor.testing import (
-    check_catalogue,
-    check_experiment,
-    check_figure,
-    check_game,
-    check_metric,
-    check_model,
-    check_node,
-    check_policy,
-)
+from harbor.testing import check_game
 from support.cases import crossed, some
 from support.folders import ROOT, TINY
 
@@ -27,8 +19,16 @@ def check_short_game(game):
     check_game(game, {name: value for name, value in SHORT.items() if name in game.settings.model_fields})
 
 
+def check_short_figure(figure):
+    """Check a figure, one of the water game in a game of few days."""
+    rules, names = {"game": "water", "days": SHORT["days"]}, ("Alex", "Bob")
+    water = {"rules": rules, "bidders": [{"name": name, "rule": "rational"} for name in names]}
+    testing.check_figure(figure, water if figure.name == "health" else None)
+
+
+SHORTENED = {"game": check_short_game, "figure": check_short_figure}
 KEPT = {
-    "game": ("english-private", "second-price", "water"),
+    "game": ("second-price", "water"),
     "node": ("believe", "fused", "mirror", "profile", "replan"),
     "metric": (
         "profit", "winning_bid", "legality", "bid_increase", "final_profile_brier", "priority_current", "survivors",
@@ -39,26 +39,19 @@ KEPT = {
 """The values that CI checks of kinds with many; `make studies` checks all."""
 
 
-def own(kind, check, *marks):
+def own(kind, *marks):
     """Return Harbor's own values of a kind with their suite."""
+    check = SHORTENED.get(kind) or getattr(testing, f"check_{kind}")
     names = [one.name for one in everything(kind) if one.builtin]
     for one in some(names, KEPT.get(kind, names)):
         [name] = one.values
         yield pytest.param(check, find(kind, name), id=f"{kind} {name}", marks=[*one.marks, *marks])
 
 
-@pytest.mark.parametrize(
-    ("check", "value"),
-    [
-        *own("game", check_short_game),
-        *own("policy", check_policy),
-        *own("node", check_node),
-        *own("metric", check_metric),
-        *own("figure", check_figure, pytest.mark.slow),
-        *own("model", check_model),
-        *own("catalogue", check_catalogue),
-    ],
-)
+ALL = [case for kind in ("game", "policy", "node", "metric", "model", "catalogue") for case in own(kind)]
+
+
+@pytest.mark.parametrize(("check", "value"), [*ALL, *own("figure", pytest.mark.slow)])
 def test_every_value_keeps_its_promises(check, value):
     check(value)
 
@@ -67,7 +60,7 @@ def test_every_value_keeps_its_promises(check, value):
     ("game", "show"), crossed(["second-price", "first-price", "english-private"], ["actions", "actions and values"])
 )
 def test_a_game_whose_values_are_given_keeps_them_private_until_it_shows_them(game, show, monkeypatch):
-    value = next(one.value for one in everything("game") if one.name == game)
+    value = find("game", game)
     prior = {"kind": "normal", "mean": 50, "deviation": 10}
     rules = {"runs": 1, "values": {"Ann": (61.37,), "Ben": (59.83,), "Cho": (57.29,)}, "distribution": prior}
     check_game(value, {**rules, "show": show})
@@ -77,10 +70,9 @@ def test_a_game_whose_values_are_given_keeps_them_private_until_it_shows_them(ga
         check_game(value, {**rules, "show": show})
 
 
-@pytest.mark.parametrize(
-    "design",
-    [TINY, ROOT / "examples" / "experiment.toml", pytest.param("beauty", marks=pytest.mark.slow)],
-    ids=["tiny", "example", "beauty"],
-)
+OWN_DESIGNS = [TINY, ROOT / "examples" / "experiment.toml", pytest.param("beauty", marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("design", OWN_DESIGNS, ids=["tiny", "example", "beauty"])
 def test_an_experiment_keeps_its_promises(design):
-    check_experiment(design)
+    testing.check_experiment(design)

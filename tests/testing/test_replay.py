@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 
 from harbor import Auction, Bidder, Item
@@ -15,13 +13,8 @@ from harbor._core.log.log import of_type
 from harbor._games.english.events import ItemSold, ItemUnsold
 from harbor._games.sessions.measures import past_runs
 from harbor._games.water.play import past_days
-from harbor.testing import _rules, replay
+from harbor.testing import replay
 from support.held_games import auction
-
-
-def test_the_example_says_what_happens():
-    assert doctest.testmod(_rules).attempted
-    assert not doctest.testmod(_rules).failed
 
 
 def of_english(log):
@@ -38,7 +31,7 @@ def of_english(log):
         yield {"item": unsold.item, "winners": None}
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_records_of_the_same_rules_do_not_differ_also_where_the_lot_decided(seed):
     one = auction("english", ["minimum-raise"], seed=seed)
     rows = list(of_english(one.run().log))
@@ -104,20 +97,14 @@ def test_empty_cells_of_a_table_are_left_out_and_numbers_may_be_words(empty):
     assert [one.what for one in replay(VASE, table)] == ["price"]
 
 
-@pytest.mark.parametrize(
-    ("row", "says"),
-    [
-        ({"item": "Vase", "bidder": "Ann", "sum": 3}, "record 1 has 'sum'"),
-        ({"item": "Vase", "bider": "Ann", "bid": 3}, "record 1 has 'bider'; columns of a bid: attempt, bid, bidder"),
-        ({"item": "Vase", "bid": 3}, "record 1 has 'bid'; columns of a bid"),
-        ({"item": "Vase", "bidder": "Ann", "round": "one"}, "record 1 has 'one', which is no number"),
-        ({"item": "Vase", "bidder": "Ann", "attempt": 0}, "record 1 has 0, which counts nothing"),
-        ({"item": "Vase", "bidder": "Ann", "bid": "inf"}, "record 1 has 'inf', which is no number"),
-        ("item", "record 1 is 'item', which is no row"),
-        ({"bidder": "Ann", "bid": 3}, "record 1 has no item"),
-        ({"item": "Vase", "bidder": "Ann", "bid": "much"}, "record 1 has 'much', which is no number"),
-    ],
-)
+@pytest.mark.parametrize(("row", "says"), [
+    ({"item": "Vase", "bidder": "Ann", "sum": 3}, "record 1 has 'sum'"),
+    ({"item": "Vase", "bidder": "Ann", "round": "one"}, "record 1 has 'one', which is no number"),
+    ({"item": "Vase", "bidder": "Ann", "attempt": 0}, "record 1 has 0, which counts nothing"),
+    ({"item": "Vase", "bidder": "Ann", "bid": "inf"}, "record 1 has 'inf', which is no number"),
+    ({"item": "Vase", "bid": 3}, "record 1 has 'bid'; columns of a bid: attempt, bid, bidder"),
+    ({"bidder": "Ann", "bid": 3}, "record 1 has no item"), ("item", "record 1 is 'item', which is no row"),
+])  # fmt: skip
 def test_a_row_that_makes_no_sense_is_refused_in_one_line(row, says):
     with pytest.raises(ConfigError, match=says):
         replay(VASE, [row])

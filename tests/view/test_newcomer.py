@@ -12,15 +12,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from harbor import Auction, Bidder, houses
-from harbor._config.auction import AuctionConfig
+from harbor import Auction, Bidder, houses, run_series
 from harbor._core.basics.numbers import dollars
 from harbor._core.files.layout import EVENTS
 from harbor._core.log.log import read_log
 from harbor._games.sessions.measures import results_of
-from harbor._runs.inputs import RunInputs
-from harbor._runs.run import start
-from harbor._runs.series import prepare
 from harbor._view.experiment_page import write_experiment
 from harbor._view.pages import write_run
 from harbor.evaluation._experiments.design import Experiment, Variation
@@ -57,8 +53,7 @@ def series(tmp_path_factory):
         Bidder("Cho", rule="minimum-raise", max_bids=3),
     ]
     rules, lots = {"increment_share": 0.2}, houses(4, seed=3)
-    config = AuctionConfig(items=lots, bidders=bidders, rules=rules, seed=1, series={"auctions": 2})
-    asyncio.run(start(prepare(config, RunInputs()), folder / "series", None))
+    run_series(Auction(items=lots, bidders=bidders, rules=rules, seed=1, series={"auctions": 2}), folder / "series")
     return write_run(folder / "series", folder / "series.html")
 
 
@@ -122,8 +117,19 @@ def test_why_did_ann_lose_an_item(bidding, told, says, ask, tmp_path):
     bidders = [Bidder(name, bidding=bidding, budget=budget) for name, budget in (("Ann", 300_000), ("Ben", 900_000))]
     Auction(items=houses(2, seed=3), bidders=bidders, seed=1).run(out=tmp_path / "run")
     page = write_run(tmp_path / "run", tmp_path / "page.html")
+
+    def more(page: Page) -> tuple[str, str, bool]:
+        fits = page.locator(".picture .scroll").evaluate("one => one.scrollWidth <= one.clientWidth")
+        button = page.locator(".picture[data-picture=bids] table button").first
+        leads_to = button.get_attribute("title")
+        button.click()
+        return leads_to, page.inner_text("#number"), fits
+
     answers = ".picture table thead", '.picture tr:has-text("Ann")', ".picture .scroll .note"
-    heads, row, note = ask(2, "#event-before", numbers("bids"), answers=answers, of=page)
+    steps = 2, "#event-before", numbers("bids")
+    heads, row, note, leads_to, number, fits = ask(*steps, answers=answers, more=more, of=page)
+    assert number.lower() == leads_to
+    assert fits or bidding == "limit", "the table with limits too is wider, and is scrolled"
     columns = dict(zip(heads.split("\t"), row.split("\t"), strict=True))
     assert all("$" in columns[name] for name in told)
     assert note.startswith(says)

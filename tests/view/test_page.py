@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
+import shutil
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from harbor import Auction, Bidder, Item
-from harbor._cli.shared.files import load, presets
+from harbor._cli.shared.files import presets
 from harbor._core.asking.asks import Bid, Withdraw
 from harbor._core.files.layout import EVENTS
 from harbor._core.log.acts import Acted
 from harbor._core.log.log import read_log
 from harbor._core.log.log_entries import is_seen_by
 from harbor._core.plugins.finding import find
-from harbor._runs.inputs import RunInputs
-from harbor._runs.run import start
-from harbor._runs.series import prepare
 from harbor._view import chunks, pages
 from harbor._view.pages import write_run
+from support import forging
 from support.browser import findings, needs_browser, overflow, printed
 from support.cases import some
-from support.shown_runs import remembered_series
-from support.small import brief
+from support.folders import contents, cut
+from support.shown_runs import hold_preset, remembered_series
 
 pytestmark = [pytest.mark.slow, needs_browser]
 EVERY_ROW = """async () => {
@@ -60,13 +59,7 @@ EACH = some(sorted(presets()), ("demo", "water"))
 def runs(tmp_path_factory):
     """Hold a preset when it is first asked for, with little to play, and give its folder."""
     place = tmp_path_factory.mktemp("presets")
-
-    @cache
-    def hold(preset):
-        asyncio.run(start(prepare(brief(load(preset)), RunInputs()), place / preset, None))
-        return place / preset
-
-    return hold
+    return cache(lambda preset: hold_preset(preset, place / preset))
 
 
 @pytest.fixture(scope="module")
@@ -88,14 +81,9 @@ def is_bid(entry):
     return isinstance(entry.event, Acted) and isinstance(entry.event.act, Bid)
 
 
-def opened(folder: Path) -> list[Path]:
-    """Give the folders of the runs in a folder: of a series, its auctions."""
-    return sorted(log.parent for log in folder.glob(f"[0-9]*/{EVENTS}")) or [folder]
-
-
 @pytest.mark.parametrize("preset", EACH)
 def test_as_a_seat_saw_it_is_what_that_seat_may_see(preset, runs, look, tmp_path):
-    run = opened(runs(preset))[-1]
+    run = runs(preset)
     entries = read_log(run / EVENTS).entries
 
     def read(page: Page) -> dict[str, list[int]]:
@@ -112,24 +100,31 @@ def test_as_a_seat_saw_it_is_what_that_seat_may_see(preset, runs, look, tmp_path
     assert len(shown) >= 2
 
 
+def sound(page: Page) -> tuple[list[str], int]:
+    return findings(page), overflow(page)
+
+
+def is_sound(look, page: Path) -> bool:
+    """Say whether nothing serious is found in a page, which fits into the window, on desktop and phone."""
+    return [look(page, sound), look(page, sound, phone=True, dark=True)] == [([], 0)] * 2
+
+
 @pytest.mark.parametrize("preset", EACH)
 def test_pages_of_every_preset_have_no_serious_finding_and_fit_into_the_window(preset, runs, look, tmp_path):
-    page = write_run(runs(preset), tmp_path / "page.html")
-    for written in [page, *sorted(tmp_path.glob("page_files/*.html"))[:1]]:
-        for how in ({}, {"phone": True, "dark": True}):
-            assert look(written, lambda page: (findings(page), overflow(page)), **how) == ([], 0)
+    assert is_sound(look, write_run(runs(preset), tmp_path / "page.html"))
 
 
-def test_a_decision_has_no_serious_finding(sale, look):
-    def decide(page: Page) -> list[str]:
+def test_a_decision_and_pictures_with_all_that_unfolds_have_no_serious_finding_and_fit_into_the_window(sale, look):
+    def decide(page: Page) -> tuple[list[str], int]:
         page.keyboard.press("End")
         page.click("#matrix button >> nth=-1")
         for summary in page.locator("summary").all():
             summary.click()
         assert page.locator("#decision pre").count() >= 1
-        return findings(page)
+        assert page.locator(".picture table").count() >= 1
+        return sound(page)
 
-    assert [look(sale[0], decide, dark=one, phone=one) for one in (False, True)] == [[], []]
+    assert [look(sale[0], decide, dark=one, phone=one) for one in (False, True)] == [([], 0)] * 2
 
 
 def test_the_policy_of_the_page_lets_no_other_script_run(sale, look):
@@ -153,7 +148,7 @@ def test_the_keyboard_alone_reaches_every_control(sale, look):
     assert look(sale[0], tab) == set()
 
 
-def test_keys_move_over_events_rounds_and_items(sale, look):
+def test_keys_move_over_events_rounds_and_items_and_where_they_rest_is_said_to_who_can_not_see_it(sale, look):
     keys = ["Home", "ArrowRight", "ArrowLeft", "End", "Home", "PageDown", "Shift+ArrowRight", "PageDown", "PageUp"]
 
     def press(page: Page) -> list[int]:
@@ -164,24 +159,28 @@ def test_keys_move_over_events_rounds_and_items(sale, look):
         for key, seen in (("?", True), ("Escape", False)):
             page.keyboard.press(key)
             assert page.locator("#help").is_visible() == seen
+        page.keyboard.press("End")
+        page.locator(f"#spoken:has-text('Event {last}: ')").wait_for(state="attached")
         return moments
 
     (first, second), [asked, *_], last = seqs(sale[2], "ItemOpened"), seqs(sale[2], "BiddersAsked"), sale[2][-1].seq
     assert look(sale[0], press) == [0, 1, 0, last, 0, first, asked, second, first]
 
 
-@pytest.mark.parametrize("viewer", ["", "Ann"])
-def test_the_board_on_the_page_is_that_of_the_game_at_each_event(viewer, sale, look, tmp_path, monkeypatch):
+def test_the_board_on_the_page_is_that_of_the_game_at_each_event(sale, look, tmp_path, monkeypatch):
     monkeypatch.setattr("harbor._view.chunks.CHARACTERS", 20_000)
-    page = write_run(sale[1], tmp_path / "page.html")
-    shown = look(page, lambda page: (page.select_option("#viewer", viewer), page.evaluate(EVERY_BOARD))[1])
-    board = find("game", "english").board()
-    for entry in sale[2]:
-        if viewer == "" or is_seen_by(viewer, entry.event):
-            board.note(entry.event)
-            now = board.shown()
-            assert shown.pop(0) == [now.headline or "Before it begins", now.state, *(list(row) for row in now.rows)]
-    assert not shown
+
+    def read(page: Page) -> dict[str, list]:
+        return {who: (page.select_option("#viewer", who), page.evaluate(EVERY_BOARD))[1] for who in ("", "Ann")}
+
+    for viewer, shown in look(write_run(sale[1], tmp_path / "page.html"), read).items():
+        board = find("game", "english").board()
+        for entry in sale[2]:
+            if viewer == "" or is_seen_by(viewer, entry.event):
+                board.note(entry.event)
+                now = board.shown()
+                assert shown.pop(0) == [now.headline or "Before it begins", now.state, *map(list, now.rows)]
+        assert not shown
 
 
 def test_marks_are_those_of_the_event_by_whatever_way_one_comes_to_it(sale, look):
@@ -193,15 +192,6 @@ def test_marks_are_those_of_the_event_by_whatever_way_one_comes_to_it(sale, look
 
     by_link, stepped = look(sale[0], come, fragment=f"at={next(filter(is_bid, sale[2])).seq}")
     assert by_link == stepped != []
-
-
-def test_where_the_keys_come_to_rest_is_said_to_who_can_not_see_it(sale, look):
-    def move(page: Page) -> str:
-        page.locator("body").press("End")
-        page.locator("#spoken:not(:empty)").wait_for(state="attached")
-        return page.locator("#spoken").text_content()
-
-    assert look(sale[0], move).startswith(f"Event {sale[2][-1].seq}: ")
 
 
 def test_a_link_opens_its_moment_as_its_seat_saw_it_and_back_comes_back(sale, look):
@@ -315,7 +305,7 @@ def test_a_large_run_is_loaded_from_files_beside_the_page(sale, look, tmp_path, 
     assert shown == [[entry.seq for entry in sale[2]], "The sale is over"]
 
 
-def test_a_series_links_to_its_auctions_and_they_link_back(look, tmp_path):
+def test_a_series_is_sound_and_links_to_its_auctions_and_they_link_back(look, tmp_path):
     def walk(page: Page) -> list[str]:
         told = [page.inner_text("#learnings ~ details[open]")]
         page.click("text=Auction 2")
@@ -323,6 +313,111 @@ def test_a_series_links_to_its_auctions_and_they_link_back(look, tmp_path):
         page.click("#back")
         return [*told, page.inner_text("#ranks")]
 
-    learned, inside, back = look(write_run(remembered_series(tmp_path / "series"), tmp_path / "a series.html"), walk)
+    page = write_run(remembered_series(tmp_path / "series"), tmp_path / "a series.html")
+    assert is_sound(look, page)
+    learned, inside, back = look(page, walk)
     assert "Over 4 items, to win took" in learned
     assert (inside.startswith("moment "), back) == (True, "Ranks by profit")
+
+
+# ---------------------------------------------------------------- what differs between two texts
+
+
+LINES = [f"line {number} of the text\n" for number in range(900)]
+MANY = "".join(f"{number}\n" for number in range(3000))
+CASES = [
+    ("", "", []),
+    ("the same", "the same", [["", "the same"]]),
+    ("Go for A, B.", "Go for A, C.", [["", "Go for A, "], ["del", "B."], ["ins", "C."]]),
+    ("", "all new", [["ins", "all new"]]),
+    ("all gone", "", [["del", "all gone"]]),
+    ("a b c d", "b c x d", [["del", "a "], ["", "b c "], ["ins", "x "], ["", "d"]]),
+    ("<b>1</b>", "<b>2</b>", [["del", "<b>1</b>"], ["ins", "<b>2</b>"]]),
+]
+
+
+@pytest.fixture
+def differ(look):
+    """Compare all pairs of texts at once, in one page, with neighbours of a kind joined."""
+    script = (files("harbor._view") / "calls.js").read_text()
+    joined = """pairs.map(([before, after]) => differences(before, after).reduce((all, [tag, text]) => {
+      if (all.at(-1)?.[0] === tag) all.at(-1)[1] += text; else all.push([tag, text]);
+      return all;
+    }, []))"""
+    told = f"(pairs) => {{ {script}\nreturn {joined}; }}"
+    return lambda pairs: look("data:text/html,", lambda page: page.evaluate(told, pairs))
+
+
+def test_words_that_went_and_came_are_told_apart(differ):
+    assert differ([[before, after] for before, after, _ in CASES]) == [told for _, _, told in CASES]
+
+
+def test_both_texts_can_be_read_from_their_differences_however_long_they_are(differ):
+    changed = "".join([*LINES[:400], "another line\n", *LINES[401:]])
+    pairs = [["".join(LINES), changed], [MANY, MANY.replace("1", "one\n2")]]
+    by_line, capped = told = differ(pairs)
+    assert ["del", LINES[400]] in by_line
+    assert {tag for tag, _ in capped} >= {"del", "ins"}
+    for (before, after), parts in zip(pairs, told, strict=True):
+        assert "".join(text for tag, text in parts if tag != "ins") == before
+        assert "".join(text for tag, text in parts if tag != "del") == after
+
+
+# ---------------------------------------------------------------- logs that are cut short, strange or hostile
+
+
+EVIL = '</script><img src=x onerror="document.title=1"><b>{}</b>&'
+LONG = "A" * 200
+"""More letters than settings allow: a log may come from elsewhere."""
+
+
+def walk(page):
+    """Walk to the end and back; give the title, the number of elements that markup became, and the moment's words."""
+    page.keyboard.press("End")
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+    number, words = (page.locator(f"#{name}").text_content() for name in ("number", "words"))
+    assert number.startswith("Event ")
+    return page.title(), page.locator("img, #table b").count(), words
+
+
+def rewritten(change):
+    """Write the lines of a log anew, with digests that follow."""
+
+    def rewrite(log):
+        told = log.read_text()
+        changed = change(told)
+        assert changed != told
+        log.write_text(changed)
+        forging.write(log, forging.lines_of(log))
+
+    return rewrite
+
+
+SPOILED = {
+    "cut before anybody is told": lambda log: cut(log, 2),
+    "without calls": lambda log: (log.parent / "calls.jsonl").unlink(),
+    "of an unknown game": rewritten(lambda text: text.replace('"name":"english"', '"name":"unheard of"', 1)),
+    "with long names": rewritten(lambda text: text.replace("Ann", LONG)),
+}
+
+
+@pytest.mark.parametrize("how", SPOILED)
+def test_a_log_that_lacks_something_opens(how, run, look, tmp_path):
+    folder = shutil.copytree(run, tmp_path / "run")
+    before = contents(folder)
+    SPOILED[how](folder / "events.jsonl")
+    assert contents(folder) != before
+    *_, words = look(write_run(folder, tmp_path / "page.html"), walk)
+    assert words
+
+
+def test_names_that_are_markup_are_text(look, tmp_path):
+    bidders = [Bidder(EVIL.format(one), rule="random", budget=5_000) for one in "AB"]
+    listing = EVIL + "\u2028"
+    items = [Item(name=EVIL.format(one), start=1_000, true_value=2_000, listing=listing) for one in "CD"]
+    Auction(items=items, bidders=bidders, seed=1).run(out=tmp_path / "<b>run<&")
+    page = write_run(tmp_path / "<b>run<&", tmp_path / "page.html")
+    title, images, _ = look(page, walk)
+    assert (title, images) == ("<b>run<& \u2013 Harbor", 0)
+    assert look(page, lambda page: page.inner_text("#table")).count("</script><img src=x") == 2

@@ -1,19 +1,23 @@
-"""What bidders thought, beside what was so: limits, beliefs, expected bids and profiles, as far as a viewer knows."""
+"""What bidders thought, beside what was so: marks of pictures and tables of decisions, as far as a viewer knows."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 
+import pytest
+
+from harbor import Auction
 from harbor._core.asking.asks import Bid
 from harbor._core.log.log import of_type, read_log
 from harbor._core.log.log_entries import is_seen_by
-from harbor._core.log.thoughts import Believed, Expected, LimitSet, Predicted, Prediction, Profiled
+from harbor._core.log.thoughts import Believed, Expected, LimitSet, Predicted, Prediction, Profiled, Stated
 from harbor._core.plugins.finding import find
 from harbor._view.chunks import Marks
-from harbor._view.conclusions import ThoughtMarks
+from harbor._view.conclusions import Facts, ThoughtMarks, beside
 from harbor._view.page_data import run_page, seats_of
 from harbor.evaluation._metrics.behaviour import bids
-from harbor.events import Acted, BidderLabelled, BidderSeated, ItemSold, LotClosed
+from harbor.events import Acted, BidderLabelled, BidderSeated, ItemSold, ItemUnsold, LotClosed
+from support import forging
 from support.shown_runs import CANARY, CANARY_MONEY, with_canaries
 
 ENGLISH = find("game", "english")
@@ -91,3 +95,67 @@ def test_no_canary_of_another_seat_is_in_a_series_of_a_seat_and_whatever_others_
         assert float(CANARY_MONEY) not in [cell for row in own for cell in row]
         assert own == rows_of(run, seat, seat) == rows_of(run, "", seat) == rows_of(marked, "", seat) != []
         assert str(float(CANARY_MONEY)) in str(rows_of(marked, "", run_page(marked, "").head["viewers"][0]))
+
+
+# ---------------------------------------------------------------- tables beside decisions
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory):
+    """Three runs of a beauty contest between minds that forecast their rivals."""
+    folder = tmp_path_factory.mktemp("beside") / "session"
+    rules = {"game": "beauty", "runs": 3, "show": "actions"}
+    Auction(rules=rules, bidders=[{"name": name, "believe": True} for name in ("Ann", "Ben", "Cho")], seed=4).run(
+        folder
+    )
+    return folder
+
+
+def shown(run, kind, title):
+    """The lines of the log, and those of a kind, each with the table of the page that has this title."""
+    lines = forging.lines_of(run / "events.jsonl")
+    decisions = [one for part in run_page(run)[1] for one in part["decisions"].values()]
+    tables = [table for one in decisions for table in one["beside"] if table["title"].startswith(title)]
+    assert tables
+    return lines, zip(forging.of_type(lines, kind), tables, strict=True)
+
+
+def test_a_prediction_stands_beside_the_highest_bid_of_its_log(run):
+    lines, predicted = shown(run, "predicted", "Prediction for")
+    acts = forging.of_type(lines, "acted")
+    for line, table in predicted:
+        over = []
+        for at, (one, row) in enumerate(zip(line["predictions"], table["rows"], strict=True)):
+            made = [act["act"] for act in acts if (act["item"], act["bidder"]) == (line["item"], one["rival"])]
+            bids = [Decimal(str(act["amount"])) for act in made if act["action"] == "bid"]
+            assert (row[0], row[-1]) == (one["rival"], f"${max(bids):,.0f}" if bids else "no bid")
+            over += [at] if bids and max(bids) > Decimal(one["limit"]) else []
+        assert table["off"] == over
+
+
+def test_a_forecast_stands_beside_what_the_next_run_brought(session):
+    lines, expected = shown(session, "expected", "Expected, beside what came")
+    done = {(line["bidder"], line["item"]): line["act"]["amount"] for line in forging.of_type(lines, "acted_sealed")}
+    for line, table in expected:
+        after = f"run {int(line['closed'].removeprefix('run ')) + 1}"
+        assert table["rows"] == [[rival, str(bid), str(done[rival, after])] for rival, bid in line["bids"].items()]
+        assert table["off"] == [at for at, row in enumerate(table["rows"]) if Decimal(row[1]) != Decimal(row[2])]
+
+
+def test_what_is_recalled_wrongly_differs_from_the_rest_of_an_answer():
+    said = {"goal": "To win.", "previous bid": 40, "previous payoff": None, "bid": 5.5}
+    recalled = {"previous bid": False, "previous payoff": True}
+    [table] = beside(Stated("Ann", "run 2", 1, 1, said, recalled), Facts(None))
+    assert table["rows"] == [["goal", "To win."], ["previous bid", "40"], ["previous payoff", "None"], ["bid", "5.5"]]
+    assert table["off"] == [1]
+
+
+def test_only_a_bid_above_the_limit_differs_from_a_prediction():
+    """Interest is no probability: none is flagged, however it stands to whether the rival bid."""
+    facts, lot = Facts(None), "Lot A"
+    for event in (Acted("Ben", lot, Bid(Decimal(900))), Acted("Cho", lot, Bid(Decimal(1_100))), ItemUnsold(lot)):
+        facts.note(event)
+    limits = [Prediction(rival, 0.9, Decimal(1_000)) for rival in ("Ben", "Cho", "Dan")]
+    [table] = beside(Predicted("Ann", lot, tuple(limits)), facts)
+    assert table["off"] == [1]
+    assert "above its limit" in table["title"]

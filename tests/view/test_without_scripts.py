@@ -8,7 +8,7 @@ from harbor._core.log.log import read_log
 from harbor._view import pages
 from harbor._view.page_data import run_page
 from harbor._view.pages import HEIGHT, LINE, MOST_MARKS, MOST_ROWS, Still
-from support.browser import browser, needs_browser, overflow
+from support.browser import needs_browser, overflow
 
 GROWS_BY = 100_000
 PICTURE = "bids", "Bids <b>", "round", "price", "dollars", False, "number"
@@ -27,13 +27,12 @@ def seen(page):
 
 
 @needs_browser
-def test_a_page_without_scripts_shows_events_and_a_picture_also_where_it_is_large(run, tmp_path, monkeypatch):
+def test_a_page_without_scripts_shows_events_and_a_picture_also_where_it_is_large(run, look, tmp_path, monkeypatch):
     small = pages.write_run(run, tmp_path / "small.html")
     monkeypatch.setattr(pages, "MOST_INLINE", 1)
     large = pages.write_run(run, tmp_path / "large.html")
     assert (tmp_path / "large_files").is_dir()
-    with browser() as look:
-        found = [look(page, seen, scripts=False, phone=phone) for page in (small, large) for phone in (False, True)]
+    found = [look(page, seen, scripts=False, phone=phone) for page in (small, large) for phone in (False, True)]
     assert [one[:3] for one in found] == [(2 * MOST_ROWS, [True, True, False, False], 0)] * 4
     assert f"{len(read_log(run / 'events.jsonl').entries) - 2 * MOST_ROWS:,} events between" in found[0][3]
 

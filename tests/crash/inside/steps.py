@@ -51,13 +51,8 @@ def few_handles(more: int) -> None:
 
 
 def _heard(event: str, given: tuple[Any, ...]) -> None:
-    if event == "open":
-        path, _, flags = given
-        if not flags & WRITES:
-            return
-    elif event in ACTS:
-        path = given[0]
-    else:
+    if not _inside or (event not in ACTS and (event != "open" or not given[2] & WRITES)):
         return
+    path = given[0]
     if isinstance(path, str | os.PathLike) and str(Path.cwd() / path).startswith(_inside):
         step()

@@ -299,7 +299,7 @@ def any_results(draw):
 
 @pytest.mark.slow
 @given(any_results(), st.randoms())
-@settings(max_examples=8)
+@settings(max_examples=5)
 def test_records_of_any_shape_are_analysed_without_nan_whatever_their_order(results, random):
     analysis, shuffled = analyse(results), random.sample(results.records, len(results.records))
     again = analyse(replace(results, records=tuple(shuffled)))

@@ -161,14 +161,6 @@ def test_a_share_of_counts_has_an_interval_within_0_and_1_around_it(found):
 # ---------------------------------------------------------------- clusters
 
 
-def test_cluster_robust_intervals_hold_the_mean_where_naive_ones_do_not():
-    rng, games = np.random.default_rng(6), np.repeat(np.arange(12), 8)
-    samples = [10 + rng.normal(size=12)[games] + rng.normal(size=96) for _ in range(400)]
-    robust, naive = ([clustered_mean(values, games) for values in samples], map(mean_of, samples))
-    assert 0.92 <= np.mean([one.low <= 10 <= one.high for one in robust]) <= 0.98
-    assert np.mean([one.low <= 10 <= one.high for one in naive]) < 0.75
-
-
 @pytest.mark.parametrize("sizes", [[6] * 9, [1, 2, 3, 5, 8, 13]], ids=["one size", "different sizes"])
 def test_a_clustered_mean_is_that_of_statsmodels_with_t_on_groups_less_one(sizes):
     rng, groups, count = np.random.default_rng(7), len(sizes), sum(sizes)

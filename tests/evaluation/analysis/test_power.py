@@ -1,10 +1,11 @@
-"""Power: how many games a planned comparison needs, from a pilot that is played or given."""
+"""Power: how many games a planned comparison needs, by a pilot, and designs that can never find anything."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 from dataclasses import asdict, replace
+from html import unescape
 from pathlib import Path
 from statistics import stdev
 
@@ -16,12 +17,13 @@ from scipy import stats
 
 from harbor._cli.display.designs import power_tables
 from harbor._core.basics.errors import ConfigError
-from harbor.evaluation._analysis.levels import Question, least_pairs
+from harbor.evaluation._analysis.levels import Question, least_pairs, unreachable
 from harbor.evaluation._analysis.power import draws, games_needed, pairs_for, pilot, planned, power_of, spread_limits
-from harbor.evaluation._analysis.statistics import pairs_needed
-from harbor.evaluation._experiments.choices import chosen_arms
+from harbor.evaluation._analysis.statistics import holm, paired, pairs_needed
+from harbor.evaluation._experiments.choices import chosen, chosen_arms
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.library import experiment as read
+from harbor.evaluation._experiments.library import presets
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._experiments.trial_runs import offline
 from harbor.evaluation._experiments.trials import trials
@@ -100,7 +102,7 @@ def test_differences_without_spread_and_missing_pairs_are_explained_cells_and_on
 
 @pytest.mark.slow
 @given(st.floats(0.1, 1e4), st.floats(1, 50))
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_smaller_effects_need_no_fewer_games(experiment, effect, factor):
     pilot = experiment, [1, 50, 20, 3], [2, 2, 9, 4]
     one, smaller = (needs(*pilot, each).needs[0] for each in (effect, effect / factor))
@@ -206,3 +208,64 @@ def test_the_command_reads_a_pilot_that_was_run(small, experiment):
     small.write_text(SMALL.replace('"small"', '"other"', 1))
     said = mistake(power(small, "--pilot", "pilot"))
     assert said == "pilot 'pilot' is of experiment 'small'; give a folder of 'other', or name 'small'"
+
+
+# ---------------------------------------------------------------- what a design can reach
+
+MORTAL = """
+name = "mortal"
+title = "Mortal"
+question = "Who survives?"
+source = "here"
+repeats = 5
+metrics = ["survived", "profit"]
+auction = { items = { count = 1 }, bidders = [{ name = "Ann" }, { name = "Ben" }] }
+arms = [{ name = "rich" }, { name = "poor", auction.bidders.Ann = { budget = 100 } }]
+comparisons = [{ metric = "survived", of = { bidder = "Ann" }, against = { bidder = "Ben" } }]
+"""
+
+
+@pytest.fixture
+def mortal(tmp_path):
+    path = tmp_path / "mortal.toml"
+    path.write_text(MORTAL)
+    return path
+
+
+def test_a_yes_or_no_at_five_repeats_can_never_be_found_and_the_repeats_that_can_are_named(mortal):
+    design = read(str(mortal))
+    assert unreachable(design) == (
+        "2 of 2 planned comparisons can't reach p < 0.05 by Holm, whatever is found: survived (5 pairs);"
+        " give --repeats 7 or more, or plan fewer comparisons"
+    )
+    for repeats in (6, 7):
+        ps = [paired([1.0] * repeats, "binary").p for _ in range(2)]
+        assert (min(holm(ps)) >= 0.05) is (repeats == 6) is bool(unreachable(chosen(design, repeats=repeats)))
+
+
+def test_no_preset_plans_what_it_can_not_reach_and_one_repeat_reaches_nothing():
+    assert {name for name in presets() if unreachable(read(name))} == set()
+    alone = {name for name in presets() if unreachable(chosen(read(name), repeats=1))}
+    assert alone == {name for name in presets() if read(name).comparisons}
+
+
+@pytest.mark.slow
+def test_it_is_said_at_show_estimate_and_before_the_first_game(mortal, tmp_path):
+    words = "2 of 2 planned comparisons can't reach p < 0.05 by Holm"
+    assert words in " ".join(harbor("experiment", "show", mortal).stdout.split())
+    assert words in json.loads(harbor("experiment", "show", mortal, "--json").stdout)["unreachable"]
+    assert f"harbor: warning: {words}" in harbor("estimate", mortal).stderr
+    run = tmp_path / "run"
+    assert f"harbor: warning: {words}" in harbor("experiment", "run", mortal, "--quiet", "--out", run).stderr
+    assert harbor("report", run).returncode == 0
+    assert words in unescape((run / "report.html").read_text())
+
+
+def test_comparisons_of_an_arm_that_is_left_out_count_in_the_family_alone_and_games_of_one_draw_are_no_pairs(mortal):
+    design = chosen(read(str(mortal)), arms=["rich"], repeats=6)
+    assert unreachable(design).startswith("1 of 1 planned comparisons that are run, in a family of 2, can't reach")
+    assert "survived (1 pair)" in unreachable(chosen(design, repeats=1))
+    assert unreachable(chosen(design, repeats=7)) == ""
+    across = {"metric": "survived", "of": {"arm": "rich"}, "against": {"arm": "poor"}}
+    values = read(str(mortal)).model_dump(mode="json") | {"same_seed": True, "comparisons": [across]}
+    assert unreachable(Experiment.model_validate(values)) == ""

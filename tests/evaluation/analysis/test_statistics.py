@@ -17,10 +17,8 @@ from harbor.evaluation._analysis.levels import attainable
 from harbor.evaluation._analysis.means import mean_of
 from harbor.evaluation._analysis.statistics import holm, independent, paired, pairs_needed, rejects
 
-KINDS = st.sampled_from(["mean", "skewed"])
 SLEEP = [1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4]
 """Hours of sleep that one drug gave ten patients more than the other (Cushny and Peebles 1905, in Student 1908)."""
-WINS = st.lists(st.sampled_from([-1, 0, 1]), min_size=2, max_size=30)
 
 
 # ---------------------------------------------------------------- pairs
@@ -34,7 +32,7 @@ def test_paired_gives_students_own_example():
     assert found.effect == pytest.approx((1 - 3 / 35) * d, abs=1e-4)
 
 
-@given(st.lists(st.integers(-9, 9), min_size=1, max_size=9), KINDS | st.just("binary"))
+@given(st.lists(st.integers(-9, 9), min_size=1, max_size=9), st.sampled_from(["mean", "skewed", "binary"]))
 def test_p_and_interval_never_contradict_each_other_and_rejects_says_the_same_whichever_side_is_subtracted(of, kind):
     values = np.sign(of) if kind == "binary" else np.array(of) / 4
     found, turned = paired(values, kind), paired(-values, kind)
@@ -51,7 +49,7 @@ def test_p_and_interval_never_contradict_each_other_and_rejects_says_the_same_wh
         assert rejects([values], kind)[0] == (found.p < 0.05)
 
 
-@given(WINS)
+@given(st.lists(st.sampled_from([-1, 0, 1]), min_size=2, max_size=30))
 @settings(max_examples=30)
 def test_wins_and_losses_have_the_greater_p_of_t_and_of_mcnemars_exact_test(differences):
     wins, losses = differences.count(1), differences.count(-1)
@@ -130,27 +128,19 @@ def test_many_samples_are_tested_as_each_alone_at_any_level():
 # ---------------------------------------------------------------- families
 
 
-def test_holm_gives_a_worked_family_and_counts_what_has_no_p_as_one():
+def test_holm_gives_a_worked_family():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([0.01, None, 0.4, 0.005]) == pytest.approx([0.03, None, 0.8, 0.02])
-    assert holm([]) == []
 
 
-PS = st.lists(st.none() | st.floats(0, 1), max_size=12)
-
-
-@given(PS, st.randoms())
-@settings(max_examples=20)  # statsmodels collects garbage in every call
+@given(st.lists(st.none() | st.floats(0, 1), max_size=12), st.randoms())
+@settings(max_examples=20)
 def test_holm_never_lowers_a_p_never_beats_bonferroni_keeps_the_order_and_counts_what_has_no_p_as_one(ps, random):
     adjusted, count = holm(ps), len(ps)
     known = sorted((p, after) for p, after in zip(ps, adjusted, strict=True) if p is not None)
-    assert [p is None for p in ps] == [p is None for p in adjusted]
     assert all(p <= after + 1e-12 and after <= min(1, p * count) + 1e-12 for p, after in known)
     assert [after for _, after in known] == sorted(after for _, after in known)
     filled = holm([1.0 if p is None else p for p in ps])
-    assert [after for after in adjusted if after is not None] == [
-        after for p, after in zip(ps, filled, strict=True) if p is not None
-    ]
+    assert adjusted == [None if p is None else after for p, after in zip(ps, filled, strict=True)]
     order = random.sample(range(count), count)
     assert holm([ps[place] for place in order]) == [adjusted[place] for place in order]
 
@@ -176,13 +166,9 @@ def test_the_interval_of_rho_is_that_of_scipys_rho_without_each_game_in_fishers_
     reach = stats.t.ppf(0.975, 6) * error
     assert (found.low, found.high) == pytest.approx((np.tanh(z - reach), np.tanh(z + reach)))
     assert found.p == pytest.approx(2 * stats.t.sf(abs(z) / error, 6))
-    assert (found.p < 0.05) == (found.low > 0 or found.high < 0)
 
 
-PAIRS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 5)), min_size=3, max_size=25)
-
-
-@given(PAIRS)
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 5)), min_size=3, max_size=25))
 def test_pairs_that_count_several_times_have_the_rho_of_their_copies(pairs):
     x, y, times = (np.array(side) for side in zip(*pairs, strict=True))
     one, other = np.repeat(x, times), np.repeat(y, times)
@@ -220,16 +206,6 @@ def test_smaller_effects_stricter_levels_and_more_power_need_no_fewer_pairs(effe
     assert pairs <= pairs_needed(effect / factor, sd)
     assert pairs <= pairs_needed(effect, sd, alpha=0.05 / factor)
     assert pairs <= pairs_needed(effect, sd, power=0.9)
-
-
-def test_the_pairs_that_are_needed_find_the_effect_as_often_as_said():
-    def found(pairs):
-        samples = np.random.default_rng(9).normal(0.6, 1, size=(4000, pairs))
-        return (stats.ttest_1samp(samples, 0, axis=1).pvalue < 0.05).mean()
-
-    pairs = pairs_needed(0.6, 1)
-    assert 0.78 <= found(pairs) <= 0.84
-    assert found(pairs // 2) < 0.6
 
 
 def test_no_number_of_pairs_is_made_up():

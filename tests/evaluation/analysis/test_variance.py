@@ -71,7 +71,9 @@ def test_a_balanced_design_splits_as_by_statsmodels_and_its_shares_of_omega_squa
     assert found["repeat"] == pytest.approx((5, wanted.loc["C(block)", "sum_sq"]))
     assert found["rest"] == pytest.approx((fit.df_resid, fit.ssr))
     shares = dict(zip(found, omega_squared(terms_of(LAYOUT))[:, 0], strict=True))
-    assert shares["one"] == pytest.approx((found["one"][1] - fit.mse_resid) / (fit.centered_tss + fit.mse_resid))
+    for name in ("one", "pairs of factors", "repeat"):
+        freedom, squares = found[name]
+        assert shares[name] == pytest.approx((squares - freedom * fit.mse_resid) / (fit.centered_tss + fit.mse_resid))
     assert sum(shares.values()) == pytest.approx(1)
     assert shares["one"] > 0.2 > shares["three"]
 
@@ -83,12 +85,6 @@ def test_where_games_are_missing_factors_are_adjusted_for_each_other_as_by_stats
         assert found[name] == pytest.approx((wanted.loc[f"C({name})", "df"], wanted.loc[f"C({name})", "sum_sq"]))
     pairs = sm.stats.anova_lm(main, fitted(table, WHOLE)[0]).loc[1]
     assert found["pairs of factors"] == pytest.approx((pairs["df_diff"], pairs["ss_diff"]))
-
-
-def test_a_factor_without_effect_has_no_share_on_average():
-    noise = (np.random.default_rng(seed).normal(size=72) for seed in range(200))
-    shares = [omega_squared(terms_of(LAYOUT.assign(value=values)))[:4, 0] for values in noise]
-    assert np.abs(np.mean(shares, axis=0)).max() < 0.01
 
 
 def test_intervals_leave_out_each_repeat_and_stay_between_0_and_1():
@@ -178,7 +174,7 @@ def test_where_planned_arms_have_no_values_there_is_a_reason_and_no_share_and_th
 
 def test_shares_of_each_bidder_add_up_to_one_also_where_games_are_missing_or_chance_explains_all():
     drawn = np.random.default_rng(0)
-    for _ in range(20):
+    for _ in range(5):
         whole = held(designed(), lambda *_: drawn.normal())
         for results in (whole, Results(whole.experiment, whole.records[3:])):
             shares = [one.share for one in analyse(results).variance]

@@ -117,22 +117,15 @@ def test_the_command_gives_one_object_with_models_prices_and_arms_or_a_table_tha
     assert "no price of model 'openai:gpt-nobody-knows' is known" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        ("smal", "unknown experiment 'smal'"),
-        ("tom --arm nine", "unknown arm 'nine'"),
-        ("tom --repeats 0", "'--repeats'"),
-        ("tom --model a:b --model simulated", "model 'simulated' is one too many"),
-        ("tom --items 2", "--items 2 is for an auction, and 'tom' is an experiment"),
-        ("", "nothing is named to be estimated"),
-        ("sale.toml --repeats 2", "'sale.toml' is an auction; drop --repeats"),
-        ("sale.toml --arm x", "is an auction; drop"),
-        ("sale.toml --model a:b --model c:d", "is an auction; drop"),
-        ("sale.toml --items 0", "count"),
-        ("sale.toml --preset demo", "are both given"),
-    ],
-)
+@pytest.mark.parametrize(("words", "complaint"), [
+    ("smal", "unknown experiment 'smal'"), ("tom --arm nine", "unknown arm 'nine'"),
+    ("tom --repeats 0", "'--repeats'"), ("tom --model a:b --model simulated", "model 'simulated' is one too many"),
+    ("tom --items 2", "--items 2 is for an auction, and 'tom' is an experiment"),
+    ("", "nothing is named to be estimated"), ("sale.toml --items 0", "count"),
+    ("sale.toml --repeats 2", "'sale.toml' is an auction; drop --repeats"),
+    ("sale.toml --arm x", "is an auction; drop"), ("sale.toml --model a:b --model c:d", "is an auction; drop"),
+    ("sale.toml --preset demo", "are both given"),
+])  # fmt: skip
 def test_a_mistake_is_one_line(words, complaint, sale):
     assert complaint in mistake(harbor("estimate", *words.split(), cwd=sale))
 
@@ -184,5 +177,5 @@ def test_a_series_takes_what_its_auctions_take_and_options_count(sale):
 
 
 def test_a_name_that_an_experiment_and_a_preset_have_is_the_experiment_unless_the_preset_is_asked_for(tmp_path):
-    assert "experiment" in estimated("second-price", "--repeats", 1, cwd=tmp_path)
+    assert "experiment" in estimated("second-price", "--arm", "self-play", cwd=tmp_path)
     assert estimated("--preset", "second-price", cwd=tmp_path)["auction"]

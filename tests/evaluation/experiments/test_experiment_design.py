@@ -21,8 +21,7 @@ from harbor.personas._catalog.catalogue import HOMES
 from support.cases import EACH
 
 ITEMS = [
-    {"name": f"Item {letter}", "start": start, "true_value": 2 * start}
-    for letter, start in zip("ABC", (30, 10, 20), strict=True)
+    {"name": f"Item {name}", "start": cost, "true_value": 2 * cost} for name, cost in (("A", 30), ("B", 10), ("C", 20))
 ]
 ARMS = [{"name": "plain"}, {"name": "mindful", "auction": {"bidders": {"Ann": {"theory_of_mind": "inferred"}}}}]
 PERSONAS = ("downsizing", "investment-buyers", "vacation-homes", "urban-dwellers")
@@ -31,17 +30,12 @@ SLOTS = [{"name": name, "persona": slot} for name, slot in (("Ann", "@1"), ("Ben
 
 def design(**changes: Any) -> dict[str, Any]:
     """Two arms under two conditions, in the shape of a TOML file."""
-    bidders = [
-        {"name": "Ann", "persona": "@1", "model": "@1"},
-        {"name": "Ben", "persona": "@2", "model": "@2"},
-        {"name": "Cho", "model": "@1"},
-    ]
+    models = ({"model": "@1"}, {"model": "@2"}, {"model": "@1"})
+    bidders = [slot | model for slot, model in zip((*SLOTS[:2], {"name": "Cho"}), models, strict=True)]
     about = {"name": "own", "title": "An experiment", "question": "Which?", "source": "nobody", "repeats": 3}
     about |= {"models": ["simulated", "simulated"], "metrics": ["profit", "items_won"], "arms": ARMS}
-    conditions = [
-        {"name": name, "auction": {"bidders": {"*": {"budget": budget}}}}
-        for name, budget in (("poor", 40), ("rich", 100))
-    ]
+    budgets = {name: {"bidders": {"*": {"budget": budget}}} for name, budget in (("poor", 40), ("rich", 100))}
+    conditions = [{"name": name, "auction": auction} for name, auction in budgets.items()]
     return about | {"auction": {"items": ITEMS, "bidders": bidders}, "conditions": conditions} | changes
 
 
@@ -258,9 +252,9 @@ OTHER = "experiment 'own', arm 'other', condition 'poor': "
 MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"metrics": ["proft"]}, "unknown metric 'proft'; did you mean 'profit'?"),
     ({"correlations": [["bids", "one"]]}, "unknown metric 'one'"),
-    ({"repeats": 0}, "repeats 0"),
+    ({"metrics": ["nowhere:IT"]}, "metric 'nowhere:IT': 'nowhere:IT' can't be imported (ModuleNotFoundError"),
+    ({"repeats": 0}, "repeats 0"), ({"arms": []}, "arms: must contain at least one"), ({"order": "up"}, "order"),
     (arm(models={"m": {"requests_per_minute": NAN}}), "models.m.requests_per_minute nan: must be a finite number"),
-    ({"arms": []}, "arms: must contain at least one"),
     ({"arms": [{"name": "a"}, {"name": "a"}]}, "arm name 'a' is there twice"),
     ({"arms": [{"name": "../a"}]}, "names a folder; write words in lower case"),
     ({"arms": [{"name": "con"}]}, "names a folder, and 'con' is a device on some systems; name it otherwise"),
@@ -270,11 +264,10 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
         {"arms": [{"name": "a"}, {"name": "b"} | bidding(strategy="on")]},
         "arms 'a' and 'b' differ in bidding, too: without it bidder 'Ann' goes by limit in the first and by call in",
     ),
-    (comparison(ONE, ONE), "two equal sides"),
+    (comparison(ONE, ONE), "two equal sides"), (comparison(ANN, SPENT), "unknown metric 'spent'"),
     (comparison(ONE, {}), "only one side of the comparison of 'profit' names its arm"),
     (comparison({"arm": "plan"}, {"arm": "mindful"}), "unknown arm 'plan'; did you mean 'plain'?"),
     (comparison({"bidder": "An"}, {"bidder": "Ben"}), "unknown bidder 'An'; did you mean 'Ann'? (in arm 'plain'"),
-    (comparison(ANN, SPENT), "unknown metric 'spent'"),
     (comparison(ANN, ANN | {"metric": "profit"}), "two equal sides"),
     (comparison(ANN, WON), "the comparison of 'profit' is in count and dollars"),
     (arm(items={"count": 10, "matched": {"Ann": 5}}), f"{OTHER}more than 4 items demanded that suit persona"),
@@ -285,18 +278,16 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"personas": ["downsizing"]}, "slot '@2' has no persona, as the pool has 1"),
     ({"personas": ["downsizng", "urban-dwellers"]}, "unknown persona 'downsizng'; did you mean 'downsizing'?"),
     ({"order": ["Item A", "Item B"]}, "order ['Item A', 'Item B'] is not one of all items"),
-    ({"order": "up"}, "order"),
     (arm(bidders={"Dan": {"strategy": "on"}}), f"{OTHER}unknown bidder 'Dan'"),
     (arm(bidders={"Ann": {"strateg": "on"}}), f"{OTHER}auction: unknown key 'strateg'; did you mean 'strategy'?"),
     (arm(bidders=["Ann", "Den"]), f"{OTHER}unknown bidder 'Den'; did you mean 'Ben'?"),
-    (arm(bidders=7), OTHER),
-    (arm(items={"count": 10, "matched": {"@1": -1}}), OTHER),
+    (arm(bidders=7), OTHER), (arm(items={"count": 10, "matched": {"@1": -1}}), OTHER),
+    (arm(rules={"game": "water"}), OTHER),
     (arm(items={"count": 10, "matched": {"Dan": 1}}), f"{OTHER}unknown persona 'Dan'"),
     (arm(items={"count": 2, "matched": {"Ann": 4}}), f"{OTHER}4 matched items are more than the 2 for sale"),
-    (arm(rules={"game": "water"}), OTHER),
     (arm(bidders=[{"name": "everyone"}, {"name": "Ann"}]), "bidder 'everyone' would be taken for somebody else"),
     ({"armz": []}, "unknown key 'armz'; did you mean 'arms'?"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("mistake", "complaint"), MISTAKES, ids=[complaint[:60] for _, complaint in MISTAKES])

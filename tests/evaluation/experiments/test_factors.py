@@ -79,25 +79,21 @@ def test_half_of_a_crossing_holds_every_pair_of_levels_equally_often():
         assert len(pairs) == len(factors[one].levels) * len(factors[other].levels)
 
 
-@pytest.mark.parametrize(
-    ("factors", "more", "complaint"),
-    [
-        ([PLANS, PLANS | {"name": "again"}], {}, "factors 'plans' and 'again' both change auction.bidders.*.pl"),
-        ([PLANS, PLANS], {}, "factor name 'plans' is there twice"),
-        ([PLANS, CLASH], {}, "factors 'plans' and 'budgets' both change auction.bidders."),
-        ([PLANS, {"name": "bare"}], {}, "levels is missing; write [[levels]] once for each"),
-        ([PLANS, factor("empty")], {}, "factor 'empty' has 0 levels; give it two or more"),
-        ([PLANS], {"arms": [{"name": "one"}]}, "arms and factors are both given"),
-        ([factor("plans", PLANNED, PLANNED)], {}, "level name 'planned' is there twice"),
-        ([PLANS | {"name": "condition"}], {}, "factor 'condition' is called as conditions are"),
-        ([PLANS, THOUGHTS], {"crossing": "half"}, "'half' needs three factors of two levels, not 2; take 'whole'"),
-        ([], {"arms": [{"name": "one"}], "crossing": "half"}, "crossing 'half' is of factors, and there are none"),
-    ],
-)
+@pytest.mark.parametrize(("factors", "more", "complaint"), [
+    ([PLANS, PLANS | {"name": "again"}], {}, "factors 'plans' and 'again' both change auction.bidders.*.pl"),
+    ([PLANS, PLANS], {}, "factor name 'plans' is there twice"),
+    ([PLANS, CLASH], {}, "factors 'plans' and 'budgets' both change auction.bidders."),
+    ([PLANS, {"name": "bare"}], {}, "levels is missing; write [[levels]] once for each"),
+    ([PLANS, factor("empty")], {}, "factor 'empty' has 0 levels; give it two or more"),
+    ([PLANS], {"arms": [{"name": "one"}]}, "arms and factors are both given"),
+    ([factor("plans", PLANNED, PLANNED)], {}, "level name 'planned' is there twice"),
+    ([PLANS | {"name": "condition"}], {}, "factor 'condition' is called as conditions are"),
+    ([PLANS, THOUGHTS], {"crossing": "half"}, "'half' needs three factors of two levels, not 2; take 'whole'"),
+    ([], {"arms": [{"name": "one"}], "crossing": "half"}, "crossing 'half' is of factors, and there are none"),
+])  # fmt: skip
 def test_contradictions_are_refused_in_one_line(factors, more, complaint):
-    with pytest.raises(ConfigError, match=re.escape(complaint)) as refused:
+    with pytest.raises(ConfigError, match=rf"\A.*{re.escape(complaint)}.*\Z"):
         design(*factors, **more)
-    assert "\n" not in str(refused.value)
 
 
 def test_arms_of_a_crossing_are_shown_by_their_names_alone():

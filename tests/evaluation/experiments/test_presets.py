@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import subprocess
-import sys
+import os
 from collections import Counter
 from itertools import product
 
@@ -15,40 +14,33 @@ import pytest
 from harbor._cli.shared.trust import named_by
 from harbor._games.water.rules import WaterRules
 from harbor.evaluation._analysis.findings import Analysis, analyse
+from harbor.evaluation._analysis.levels import unreachable
 from harbor.evaluation._analysis.ratings import MEANINGS
-from harbor.evaluation._experiments.choices import chosen_arms
 from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.library import experiment
 from harbor.evaluation._experiments.trial_records import Results
 from harbor.evaluation._experiments.trial_runs import run_trial
-from harbor.evaluation._experiments.trials import people, trials
+from harbor.evaluation._experiments.trials import people, trial_count, trials
 from harbor.evaluation._running.experiment_folder import read_results
 from support.cases import EACH
 from support.commands import harbor, process
+from support.folders import ROOT
 
 FEW = {"items": ("Item 4", "Item 5")}
+MATCHED = {"count": 3, "matched": 1}
 TABLE_1 = {"items": ("Widget A", "Gadget B", "Thingamajig C", "Doodad D")}
 SMALL = {  # what is kept of each preset: all arms and conditions, of which none become equal, and a few seconds of play
     "rationality": {"items": ("Item A", "Item B", "Item E"), "repeats": 2},
     "adaptability": {"items": ("Item A", "Item D", "Item E", "Item F", "Item J")},
-    "standard": {"items": ("Item A", "Item B", "Item C", "Item D")},
+    "standard": {"items": ("Item A", "Item B", "Item C", "Item D")}, "multiverse": {"items": ("Item A", "Item B")},
     **dict.fromkeys(("intraspecific", "interspecific", "bidding"), FEW),
     **dict.fromkeys(("learning", "learning-people"), FEW | {"auctions": 2}),
     **dict.fromkeys(("planners", "by-item", "people"), TABLE_1),
-    "persona-behaviour": {"count": 3, "matched": 1},
-    "persona-profit": {"count": 3, "matched": 1, "repeats": 2},
-    "tom": {"count": 3, "matched": 1},
-    "tom-everywhere": {"count": 3, "runs": 2},
-    "profiling": {"count": 8},
-    "profiling-capacity": {"count": 6, "matched": 1},
-    "water": {"days": 3},
-    "beauty": {"runs": 2},
-    "second-price": {"runs": 3},
-    "chain-of-thought": {},
-    "history": {"runs": 3},
-    "english-private": {},
-    "multiverse": {"items": ("Item A", "Item B")},
-}
+    "persona-behaviour": MATCHED, "tom": MATCHED, "persona-profit": MATCHED | {"repeats": 2},
+    "tom-everywhere": {"count": 3, "runs": 2}, "chain-of-thought": {}, "english-private": {}, "beauty": {"runs": 2},
+    "profiling": {"count": 8}, "profiling-capacity": {"count": 6, "matched": 1}, "water": {"days": 3},
+    "second-price": {"runs": 2}, "history": {"runs": 3},
+}  # fmt: skip
 PRESETS = set(SMALL)
 PEOPLE = {"people", "learning-people"}
 """Those that a person at the terminal plays."""
@@ -112,7 +104,7 @@ def numbers(analysis: Analysis) -> set[tuple[str, str, str, str]]:
 
 
 def test_the_question_of_personas_and_behaviour_is_tested_within_each_bidder():
-    found = experiment("persona-behaviour")
+    found = tiny("persona-behaviour")
     planned = {(one.metrics, one.of.bidder, one.against.bidder) for one in found.comparisons}
     asked = [(f"matched_{metric}", f"unmatched_{metric}") for metric in ("priority", "engagement")]
     assert planned == {(metrics, rival, rival) for metrics, rival in product(asked, ("Rival 1", "Rival 2"))}
@@ -127,19 +119,9 @@ def test_the_people_of_a_preset_play_the_seat_that_its_paper_gave_them():
 
 def test_each_model_of_the_arena_takes_its_turn_as_the_learner():
     seats = {one.arm: one.config.bidders for one in trials(experiment("learning"), 1)}
-    assert {arm: "".join(one.model for one in bidders if one.learning) for arm, bidders in seats.items()} == {
-        "no-learning": "",
-        "learning": "simulated",
-        "model-2": "errs",
-        **{f"model-{at}": f"minimum-{share}" for at, share in ((3, 90), (4, 75), (5, 60))},
-    }
-
-
-def test_arms_can_be_chosen_and_all_comparisons_stay_planned():
-    whole = experiment("tom")
-    chosen = chosen_arms(whole, ["none", "true"])
-    assert [arm.name for arm in chosen.arms_left_out] == [*list(PLACEBOS)[1:], *PLACEBOS.values()]
-    assert (chosen.comparisons, len(trials(chosen))) == (whole.comparisons, 2 * 15)
+    learners = {arm: "".join(one.model for one in bidders if one.learning) for arm, bidders in seats.items()}
+    shares = {f"model-{at}": f"minimum-{share}" for at, share in ((3, 90), (4, 75), (5, 60))}
+    assert learners == {"no-learning": "", "learning": "simulated", "model-2": "errs", **shares}
 
 
 def test_a_placebo_arm_is_its_arm_but_for_the_placebo_and_is_compared_with_it():
@@ -156,6 +138,17 @@ def test_a_placebo_arm_is_its_arm_but_for_the_placebo_and_is_compared_with_it():
     assert Counter(beside) == dict.fromkeys(("none", *PLACEBOS), 3), "an arm that was not published has no number"
 
 
+DESIGNS = sorted((ROOT / "bench").glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", DESIGNS, ids=lambda path: path.stem)
+def test_every_design_of_the_results_can_be_run_and_can_find_something(path):
+    design = experiment(str(path))
+    assert len(trials(design, 1)) == trial_count(design) / design.repeats
+    assert unreachable(design) == ""
+    assert f"bench/{path.name}" in (ROOT / "RESULTS.md").read_text(encoding="utf-8")
+
+
 # ---------------------------------------------------------------- from the shell
 
 
@@ -168,21 +161,14 @@ def test_the_list_names_every_preset_with_its_games():
 
 def test_designs_are_listed_and_shown_without_a_framework_or_statistics():
     heavy = "autogen_core langgraph langchain_core chromadb pandas statsmodels scipy matplotlib ray"
-    code = """
-import sys
-sys.argv = ["harbor", "experiment", "show", "tom"]
-from harbor._cli.app import main
-try:
-    main()
-finally:
-    print(",".join(sys.modules), file=sys.stderr)
-"""
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    shown = process("experiment", "show", "tom", env=os.environ | {"PYTHONPROFILEIMPORTTIME": "1"})
+    loaded = {line.rpartition("|")[2].strip() for line in shown.stderr.splitlines()}
     assert "Theory of mind" in shown.stdout
-    assert not {*heavy.split()} & {*shown.stderr.strip().split(",")}
+    assert "pydantic" in loaded
+    assert not {*heavy.split()} & loaded
 
 
-def test_a_design_shows_what_is_varied_measured_published_and_stood_in_for():
+def test_a_design_shows_what_is_varied_measured_published_given_and_stood_in_for():
     shown = harbor("experiment", "show", "standard", "--full")
     assert shown.returncode == 0, shown.stderr
     told = "a rule|bidders.Challenger.max_bids = 4|descending|bid_increase_share|8712.5|GPT-4-Turbo|slot @2|120 games"
@@ -190,9 +176,6 @@ def test_a_design_shows_what_is_varied_measured_published_and_stood_in_for():
     water = json.loads(harbor("experiment", "show", "water", "--json").stdout)
     assert {one["n"] for one in water["published"]} == {10}
     assert water["deviations"] == [one.model_dump() for one in experiment("water").deviations]
-
-
-def test_a_given_model_fills_the_first_slot_and_stand_ins_keep_the_rest():
-    shown = json.loads(harbor("experiment", "show", "standard", "--model", "openai:gpt-4o", "--json").stdout)
-    assert shown["slots"] == {"@1": "openai:gpt-4o", "@2": "minimum-90", "@3": "minimum-60"}
-    assert [words.split(",")[0] for words in shown["standing_in"]] == ["model slot @2", "model slot @3"]
+    given = json.loads(harbor("experiment", "show", "standard", "--model", "openai:gpt-4o", "--json").stdout)
+    assert given["slots"] == {"@1": "openai:gpt-4o", "@2": "minimum-90", "@3": "minimum-60"}
+    assert [words.split(",")[0] for words in given["standing_in"]] == ["model slot @2", "model slot @3"]

@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
-from unittest.mock import ANY
 
 import pytest
 from hypothesis import given, settings
@@ -15,18 +14,20 @@ from hypothesis import strategies as st
 from harbor._core.asking.asks import Bid, Withdraw
 from harbor._core.log import events as log_events
 from harbor._core.log import thoughts
-from harbor._core.log.acts import HOUSE, Acted, ActedSealed, PaidSealed, Tried
+from harbor._core.log.acts import HOUSE, Acted, ActedSealed, Allocated, Paid, PaidSealed, Tried
 from harbor._core.log.events import BidderLabelled, BidderSeated, ItemLabelled, LogOpened, Lot
 from harbor._core.log.log_entries import Entry
 from harbor._core.log.thoughts import Decided, Planned, Predicted, Prediction, Profiled, Strategized
 from harbor._core.plugins.finding import found
 from harbor._games.beauty.rules import BeautyOpened, PrizeAwarded
 from harbor._games.english.events import ItemOpened, ItemSold, ItemUnsold, PriceLowered, RoundClosed, SaleOpened
+from harbor._games.sessions.private_games import ItemAllotted
 from harbor._games.sessions.session import RunLabelled, RunOpened
 from harbor._games.water.rules import DayClosed, DayOpened, Status, WaterOpened
 from harbor.evaluation._metrics.behaviour import BINS
 from harbor.evaluation._metrics.built_in import METRICS
 from harbor.evaluation._metrics.measurement import measure
+from harbor.evaluation._metrics.profiling import bin_of, binned
 from support.sold import sold
 
 QUICK = settings(max_examples=60)
@@ -42,11 +43,12 @@ def usd(amount):
 
 
 def values(metric, entries):
-    """Return the values of a metric, by whatever of bidder, about and at there is. What is missing has None."""
+    """Return the values of a metric, by whatever of bidder, about and at there is. What is missing has its reason."""
     found = {}
     for one in measure([metric], entries):
         key = tuple(part for part in (one.bidder, one.about, one.at) if part not in ("", None))
-        found.setdefault(key if len(key) > 1 else (key or ("",))[0], []).append(one.value)
+        value = one.missing if one.value is None else one.value
+        found.setdefault(key if len(key) > 1 else (key or ("",))[0], []).append(value)
     return {key: several[0] if len(several) == 1 else several for key, several in found.items()}
 
 
@@ -167,28 +169,24 @@ SERIES = log(
 # ---------------------------------------------------------------- worked values
 
 LOGS = {"english": HELD, "water": log(*WATER), "beauty": log(*SESSION), "series": SERIES}
+BIDS = by_place(Ann=(2, 0, 0), Ben=(1, 1, 0), Cho=(0, 0, 1))
 NEAR = pytest.approx
+HOMELESS, NO_ACTION = "the bidder has no persona", "no action"
 WORKED = {
     "english": {
-        "profit": {"Ann": 79, "Ben": 100, "Cho": 75},
+        "profit": {"Ann": 79, "Ben": 100, "Cho": 75}, "rank": {"Ben": 1, "Ann": 2, "Cho": 3},
         "profit_ratio": {"Ann": 79 / 350, "Ben": 100 / 350, "Cho": 75 / 350},
-        "items_won": {"Ann": 1, "Ben": 1, "Cho": 1},
-        "spent": {"Ann": 121, "Ben": 300, "Cho": 25},
+        "items_won": {"Ann": 1, "Ben": 1, "Cho": 1}, "spent": {"Ann": 121, "Ben": 300, "Cho": 25},
         "revenue": {"": 121 + 300 + 25},
-        "rank": {"Ben": 1, "Ann": 2, "Cho": 3},
         "remaining_budget": by_place(Ann=(879, 879, 879), Ben=(1000, 700, 700), Cho=(1000, 1000, 975)),
         "profit_by_item": by_place(Ann=(79, 0, 0), Ben=(0, 100, 0), Cho=(0, 0, 75)),
         "winning_bid": {("Ann", "profit", 1): 121, ("Ben", "items", 2): 300, ("Cho", "profit", 3): 25},
-        "acquisition_rate": {"Ann": 1, "Ben": 1, "Cho": None},
-        "engagement": {  # the number of bids on an item, zeros included
-            (name, item, at): count
-            for name, counts in {"Ann": (2, 0, 0), "Ben": (1, 1, 0), "Cho": (0, 0, 1)}.items()
-            for at, (item, count) in enumerate(zip(("Loft", "Farm", "Shed"), counts, strict=True), 1)
-        },
-        "matched_engagement": {"Ann": 2, "Ben": 1, "Cho": None},
-        "unmatched_engagement": {"Ann": 0, "Ben": 1 / 2, "Cho": None},
-        "bids": by_place(Ann=(2, 0, 0), Ben=(1, 1, 0), Cho=(0, 0, 1)),
-        "won": by_place(Ann=(1, 0, 0), Ben=(0, 1, 0), Cho=(0, 0, 1)),
+        "acquisition_rate": {"Ann": 1, "Ben": 1, "Cho": HOMELESS},
+        # the number of bids on an item, zeros included
+        "engagement": {(name, LOTS[at - 1].name, at): count for (name, at), count in BIDS.items()},
+        "matched_engagement": {"Ann": 2, "Ben": 1, "Cho": HOMELESS},
+        "unmatched_engagement": {"Ann": 0, "Ben": 1 / 2, "Cho": HOMELESS},
+        "bids": BIDS, "won": by_place(Ann=(1, 0, 0), Ben=(0, 1, 0), Cho=(0, 0, 1)),
         # plans: by place, without what is gone
         "priority": {
             ("Ann", "1", 1): 3, ("Ann", "2", 1): 1, ("Ann", "3", 1): 2,
@@ -197,16 +195,14 @@ WORKED = {
         "matched_priority": {("Ann", 1): 3},
         "unmatched_priority": {("Ann", 1): 1.5, ("Ann", 2): 2.5, ("Ann", 3): 3},
         "persona_match": by_place(Ann=(1, 0, 0), Ben=(0, 1, 0)),  # Cho has no persona
-        "priority_initial": by_place(Ann=(3, 1, 2)),
-        "priority_current": by_place(Ann=(3, 2, 3)),
+        "priority_initial": by_place(Ann=(3, 1, 2)), "priority_current": by_place(Ann=(3, 2, 3)),
         # a raise is set against the price before its round: 100 over the start of 100, 121 over 110; 110 over the
         # start and not over Ann's 100, 300 over 200; 25 over the lowered start
         "bid_increase": {"Ann": [0, NEAR(0.1)], "Ben": [NEAR(0.1), 0.5], "Cho": 0},
         # Ann: 2 failed; 2 bids and 3 withdrawals stood. Ben: the withdrawal that its failed bid came to is no decision
         "failed_bid_rate": {"Ann": 2 / (2 + 2 + 3), "Ben": 1 / (1 + 2 + 2), "Cho": 0},
         # errors of beliefs are counted over all updates, and every field is right in the end
-        "belief_error_rate_self": {"Ann": 1 / (3 + 3 + 1)},
-        "belief_error_rate_others": {"Ann": 1 / (4 + 5 + 1)},
+        "belief_error_rate_self": {"Ann": 1 / (3 + 3 + 1)}, "belief_error_rate_others": {"Ann": 1 / (4 + 5 + 1)},
         # nats, at the item learned from; the last one is final
         "profiling_error": {("Ann", "Ben", 1): NEAR(math.log(2), abs=1e-4), ("Ann", "Ben", 2): NEAR(0, abs=1e-4)},
         "final_profiling_error": {("Ann", "Ben"): NEAR(0, abs=1e-4)},
@@ -219,6 +215,7 @@ WORKED = {
         "survived": {"Al": 1, "Bo": 0}, "days_lived": {"Al": 2, "Bo": 1}, "survivors": {"": 1},
         "rsr_start": {"": 10 / 20}, "rsr_end": {"": 10 / 8},
         "health": by_place(Al=(10, 9), Bo=(7, 0)), "balance": by_place(Al=(40, 110), Bo=(75, 150)),
+        "lowest_bid": {1: 30, 2: "nobody was served"}, "water_bid": by_place(Al=(30, "no bid"), Bo=(5, 0)),
     },
     "beauty": {
         "earned": {"Ann": 120, "Ben": 0}, "points": {"Ann": 2, "Ben": 0}, "payoff": {"Ann": 1, "Ben": 0},
@@ -226,6 +223,8 @@ WORKED = {
         "deviation": {"Ann": NEAR(0.25), "Ben": 0.6},  # Ben's second run has none
         "broken_share": {"Ann": 0, "Ben": 0.5},
         "earned_by_run": by_place(Ann=(60, 60), Ben=(0, 0)),
+        "action": by_place(Ann=(30, 20), Ben=(60, NO_ACTION)),
+        "deviation_path": by_place(Ann=(NEAR(0.3), NEAR(0.2)), Ben=(0.6, NO_ACTION)),
     },
     "series": {
         "series_rank": by_place(Ann=(2, 1), Ben=(1, 1)), "series_profit": by_place(Ann=(10, -5), Ben=(20.5, -5)),
@@ -248,52 +247,55 @@ DEAD, GONE = (
 ALONE = log(*LABELS, OPENED, believed("Ann", 3, 3, 0, 0))
 MIXED = log(
     BidderLabelled("Dan", {"urban": 0.5, "rural": 0.5}, "simulated"), BidderLabelled("Eve", {"urban": 1.0}, "x"),
-    *LABELS[1:4], OPENED, *sold("Loft", "Dan", usd(9)), *sold("Shed", "Dan", usd(9)), *sold("Farm", "Eve", usd(9)),
+    BidderLabelled("Fay", {"beach": 1.0}, "x"), *LABELS[1:4], OPENED, *sold("Loft", "Dan", usd(9)),
+    *sold("Shed", "Dan", usd(9)), *sold("Farm", "Eve", usd(9)),
 )  # fmt: skip
 EARLY, DRY = log(*WATER[:-2]), log(*WATER[:4])
-BROKE_OFF = "the game broke off before its last day"
-MISSING = [
-    ("acquisition_rate", HELD, {"Cho": "the bidder has no persona"}),
-    (
-        "acquisition_rate", log(BidderLabelled("Dan", {"beach": 1.0}, "simulated"), *LABELS[1:4], OPENED),
-        {"Dan": "no item that matches its persona was offered"},
-    ),
+BROKE_OFF, SILENT = "the game broke off before its last day", "the bidder answered no call"
+NO_EQUILIBRIUM = dict.fromkeys(CONTEST.bidders, "no equilibrium to compare with is known, or no number was picked")
+DECLINED = [withdrew("Loft", 1, bidder) for bidder in ("Ann", "Ben", "Cho")]
+LIMITED = log(
+    *LABELS, OPENED, failed("Loft", 1, "Ann"), thoughts.LimitSet("Ann", "Loft", 1, 2, "so", usd(150)), *DECLINED[1:],
+    *(Acted("Ann", "Loft", Bid(usd(100 + 10 * number)), number) for number in range(1, 4)), withdrew("Loft", 4, "Ann"),
+)  # fmt: skip
+FORCED = log(
+    *LABELS, OPENED, failed("Loft", 1, "Ben"), *DECLINED,
+    *(withdrew(item, 1, bidder, "cannot afford") for item in ("Farm", "Mill") for bidder in ("Ann", "Ben")),
+)  # fmt: skip
+BROKE = log(*LABELS, OPENED, withdrew("Loft", 1, "Ann", "cannot afford"), withdrew("Loft", 1, "Ben"))
+FORETOLD = log(*LABELS, OPENED, Predicted("Ann", "Farm", (Prediction("Ben", 0.5, usd(9)),)), *FARM)
+TOLD = [
+    # of a mix, any persona; what does not match does not count
+    ("acquisition_rate", MIXED, {"Dan": 1 / 2, "Eve": 0, "Fay": "no item that matches its persona was offered"}),
     ("priority_initial", LATE, {"": "no bidder has a plan for an item that is over"}),  # made after a hammer
-    (
-        "failed_bid_rate",
-        log(*LABELS, OPENED, withdrew("Loft", 1, "Ann", "cannot afford"), withdrew("Loft", 1, "Ben")),
-        dict.fromkeys(("Ann", "Cho"), "the bidder answered no call"),
-    ),
+    ("priority_current", LATE, {("Ann", 2): 2}),
+    # a limit is one decision however often the house bids for it
+    ("failed_bid_rate", LIMITED, {"Ann": 1 / 2, "Ben": 0, "Cho": 0}),
+    # forced withdrawals are answers to the rate of the source and to no other
+    ("failed_bid_rate", FORCED, {"Ann": 0, "Ben": 1 / 2, "Cho": 0}),
+    ("failed_bid_rate_forced", FORCED, {"Ann": 0, "Ben": 1 / 4, "Cho": 0}),
+    ("failed_bid_rate", BROKE, {"Ann": SILENT, "Ben": 0, "Cho": SILENT}),
+    ("belief_error_rate_self", ALONE, {"Ann": 1 / 2}),  # all wrong, then all put right
     ("belief_error_rate_others", ALONE, {"Ann": "there was nothing to believe about others"}),
-    (
-        "prediction_error", log(*LABELS, OPENED, Predicted("Ann", "Farm", (Prediction("Ben", 0.5, usd(9)),)), *FARM),
-        {"": "nobody has predicted the limit of a rival that bid and lost"},
-    ),
+    ("prediction_error", FORETOLD, {"": "nobody has predicted the limit of a rival that bid and lost"}),
     ("survived", EARLY, dict.fromkeys(("Al", "Bo"), BROKE_OFF)), ("survivors", EARLY, {"": BROKE_OFF}),
-    ("rsr_end", EARLY, {"": BROKE_OFF}), ("survived", DEAD, {"Al": BROKE_OFF}),
-    ("rsr_end", GONE, {"": "nobody survived"}), ("survived", DRY, {"": "no day is over yet"}),
+    ("rsr_end", EARLY, {"": BROKE_OFF}), ("survived", DEAD, {"Al": BROKE_OFF, "Bo": 0}),
+    ("rsr_end", GONE, {"": "nobody survived"}), ("survivors", GONE, {"": 0}),
+    ("survived", DRY, {"": "no day is over yet"}), ("rsr_start", DRY, {"": 0.5}),
     ("payoff", log(*SESSION[:4]), {"": "no run is over yet"}),
-    *((one, UNLABELLED, {"Ann": ANY, "Ben": ANY}) for one in ("payoff", "payoff_ratio", "deviation")),
+    *((metric, UNLABELLED, NO_EQUILIBRIUM) for metric in ("payoff", "payoff_ratio", "deviation")),
     ("deviation_path", UNLABELLED, {"": "no equilibrium to deviate from is known"}),
-    ("rank_trend", SERIES[:3], dict.fromkeys(("Ann", "Ben"), "one auction has no trend")),
+    ("earned", UNLABELLED, {"Ann": 60, "Ben": 0}), ("action", UNLABELLED, {("Ann", 1): 30, ("Ben", 1): 60}),
+    ("rank_trend", SERIES[:3], dict.fromkeys(CONTEST.bidders, "one auction has no trend")),
     ("calls", SERIES, {"": "the log is of another game: it has no BidderLabelled"}),  # and so not 0
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("metric", "entries", "why"), MISSING, ids=[one[0] for one in MISSING])
-def test_what_a_log_does_not_tell_is_missing_with_the_reason_and_not_0(metric, entries, why):
-    assert {one.bidder: one.missing for one in measure([metric], entries) if one.value is None} == why
-
-
-def test_what_such_a_log_tells_all_the_same_is_measured():
-    for metric, entries, worked in (
-        ("acquisition_rate", MIXED, {"Dan": 1 / 2, "Eve": 0}),  # of a mix, any; what does not match does not count
-        ("priority_current", LATE, {("Ann", 2): 2}),
-        ("belief_error_rate_self", ALONE, {"Ann": 1 / 2}),  # all wrong, then all put right
-        ("survived", DEAD, {"Al": None, "Bo": 0}), ("survivors", GONE, {"": 0}), ("rsr_start", DRY, {"": 0.5}),
-        ("earned", UNLABELLED, {"Ann": 60, "Ben": 0}), ("action", UNLABELLED, {("Ann", 1): 30, ("Ben", 1): 60}),
-    ):  # fmt: skip
-        assert values(metric, entries) == worked
+@pytest.mark.parametrize(("metric", "entries", "worked"), TOLD, ids=[one[0] for one in TOLD])
+def test_what_a_log_does_not_tell_is_missing_with_the_reason_and_not_0_and_all_else_is_measured(
+    metric, entries, worked
+):
+    assert values(metric, entries) == worked
 
 
 # ---------------------------------------------------------------- bidding
@@ -313,33 +315,71 @@ def test_raises_fall_into_bins_that_meet_without_a_gap_and_whose_lower_end_is_in
             assert values("bid_increase_share", entries)["Ben", label] == 1, amount
 
 
-def test_a_limit_is_one_decision_however_often_the_house_bids_for_it():
-    limit = thoughts.LimitSet("Ann", "Loft", 1, 2, "so", usd(150))
-    bids = [Acted("Ann", "Loft", Bid(usd(100 + 10 * number)), number) for number in range(1, 4)]
-    left = [withdrew("Loft", 1, bidder) for bidder in ("Ben", "Cho")]
-    entries = log(*LABELS, OPENED, failed("Loft", 1, "Ann"), limit, *left, *bids, withdrew("Loft", 4, "Ann"))
-    assert values("failed_bid_rate", entries) == {"Ann": 1 / 2, "Ben": 0, "Cho": 0}
+# ---------------------------------------------------------------- prices, and predictions beside what came to be
 
 
-def test_forced_withdrawals_are_answers_to_the_rate_of_the_source_and_to_no_other():
-    declined = [withdrew("Loft", 1, bidder) for bidder in ("Ann", "Ben", "Cho")]
-    forced = [withdrew(item, 1, bidder, "cannot afford") for item in ("Farm", "Mill") for bidder in ("Ann", "Ben")]
-    entries = log(*LABELS, OPENED, failed("Loft", 1, "Ben"), *declined, *forced)
-    assert values("failed_bid_rate", entries) == {"Ann": 0, "Ben": 1 / 2, "Cho": 0}
-    assert values("failed_bid_rate_forced", entries) == {"Ann": 0, "Ben": 1 / 4, "Cho": 0}
+def bought(item, bidder, amount):
+    return [Allocated(bidder, item), Paid(bidder, HOUSE, item, usd(amount))]
 
 
-def test_a_place_without_a_value_keeps_its_place_and_is_missing_and_not_0():
-    paths = {
-        "lowest_bid": [("", 1, 30, ""), ("", 2, None, "nobody was served")],
-        "water_bid": [("Al", 1, 30, ""), ("Al", 2, None, "no bid"), ("Bo", 1, 5, ""), ("Bo", 2, 0, "")],
-        "deviation_path": [("Ann", 1, NEAR(0.3), ""), ("Ann", 2, NEAR(0.2), ""), ("Ben", 1, 0.6, ""),
-                           ("Ben", 2, None, "no action")],
-        "action": [("Ann", 1, 30, ""), ("Ann", 2, 20, ""), ("Ben", 1, 60, ""), ("Ben", 2, None, "no action")],
-    }  # fmt: skip
-    for metric, path in paths.items():
-        found = measure([metric], log(*(WATER if "bid" in metric else SESSION)))
-        assert [(one.bidder, one.at, one.value, one.missing) for one in found] == path
+def auctioned(run, winner, price, **bids):
+    """Return a run in which these were bid, and one got the item at a price."""
+    acts = (ActedSealed(bidder, run, Bid(usd(amount))) for bidder, amount in bids.items())
+    return [*acts, *bought(run, winner, price), ItemAllotted(run, (), {}, None)]
+
+
+def test_prices_are_of_what_was_sold_to_one_at_its_place_beside_the_highest_bids_where_winners_do_not_pay_theirs():
+    sale = [OPENED, Acted("Ann", "Loft", Bid(usd(12))), Acted("Ben", "Loft", Bid(usd(15)), 2)]
+    sale += [*sold("Loft", "Ben", usd(15)), ItemUnsold("Farm"), *sold("Shed", "Ann", usd(11))]
+    runs = [*auctioned("run 1", "Ben", 40, Ann=40, Ben=60), *auctioned("run 2", "Ann", 50, Ann=70, Ben=50)]
+    losers_pay = [Paid("Ben", HOUSE, "run 1", usd(60)), *auctioned("run 1", "Ann", 40)]
+    nobody = [ActedSealed("Ann", "run 1", Bid(usd(40))), ItemAllotted("run 1", (), {}, None)]
+    units = ([Allocated(more, "run 1"), *losers_pay] for more in ("Ann", "Ben"))
+    for happened, price, highest in (
+        (sale, {1: 15, 3: 11}, {}), (runs, {1: 40, 2: 50}, {1: 60, 2: 70}), (losers_pay, {1: 40}, {}),
+        *((several, {}, {}) for several in (*units, nobody)),
+    ):  # fmt: skip
+        found = {key: value for key, value in values("prices", log(SESSION[0], *happened)).items() if key}
+        rows = {"price": price, "highest bid": highest}
+        assert found == {(of, at): one for of, row in rows.items() for at, one in row.items()}
+
+
+def reliable(bins):
+    """Return what Ann's bins hold: predicted, and observed."""
+    sides = ("predicted", "observed")
+    return {("Ann", about, at): one for at, two in bins.items() for about, one in zip(sides, two, strict=True)}
+
+
+def test_interest_is_set_beside_bids_on_items_that_are_over_by_the_last_prediction():
+    def predicted(item, *interests):
+        rivals = zip(("Ben", "Cho"), interests, strict=False)
+        return Predicted("Ann", item, tuple(Prediction(name, one, usd(9)) for name, one in rivals))
+
+    told = [predicted("Loft", 0.9, 0.12), predicted("Loft", 0.72, 0.08), predicted("Farm", 0.7)]
+    told += [Acted("Ben", "Loft", Bid(usd(12))), ItemSold("Loft", "Ben", usd(12)), ItemUnsold("Farm")]
+    told += [predicted("Shed", 1.0), Acted("Ben", "Shed", Bid(usd(12)))]
+    assert values("interest_reliability", log(SESSION[0], OPENED, *told)) == reliable({2: (0.08, 0), 8: (0.71, 0.5)})
+
+
+def test_shares_of_the_last_profile_are_set_beside_the_rival_s_own():
+    told = [LABELS[-1], BidderLabelled("Ben", {"urban": 1.0}, "simulated"), OPENED]
+    for item, urban in (("Loft", -1.0), ("Farm", 0.5)):
+        told += [ItemUnsold(item), Profiled("Ann", "Ben", item, {"urban": urban, "rural": -urban}, 0)]
+    assert values("profile_reliability", log(SESSION[0], *told)) == reliable({4: (0.25, 0), 9: (0.75, 1)})
+
+
+def test_a_bin_reaches_from_half_below_its_tenth_to_half_above_and_the_ends_are_one_sided():
+    assert [bin_of(share) for share in (0, 0.049, 0.05, 0.149, 0.5, 0.949, 0.95, 1)] == [1, 1, 2, 2, 6, 10, 11, 11]
+
+
+@given(st.lists(st.integers(0, 10), min_size=1))
+def test_of_a_calibrated_source_as_much_comes_true_in_each_bin_as_was_predicted(tenths):
+    pairs = [("Ann", tenth / 10, float(nth < tenth)) for tenth in tenths for nth in range(10)]
+    binned_by = {(one.about, one.at): one for one in binned("x", pairs)}
+    for tenth in tenths:
+        sure, seen = (binned_by[about, tenth + 1] for about in ("predicted", "observed"))
+        assert abs(sure.value - seen.value) < 1e-9
+        assert sure.counted == seen.counted == 10 * tenths.count(tenth)
 
 
 # ---------------------------------------------------------------- laws
@@ -404,8 +444,11 @@ def test_the_parts_make_the_whole_shares_stay_below_1_and_a_rank_is_one_more_tha
     assert sum(last) == 1000 * len(last) - spent
     for name in ("bid_increase_share", "strategy_share"):
         assert all(of == pytest.approx(1) for bidder, of in total(name, lambda one: one.bidder).items() if bidder)
-    beliefs = {"belief_error_rate_self": 0.5, "belief_error_rate_others": 0.5}
-    for metric, most in ({"failed_bid_rate": 1 - 1e-9} | beliefs).items():
+    for metric, most in (
+        ("failed_bid_rate", 1 - 1e-9),
+        ("belief_error_rate_self", 0.5),
+        ("belief_error_rate_others", 0.5),
+    ):
         assert all(one.value is None or 0 <= one.value <= most for one in measure([metric], entries))
     profits = values("profit", entries)
     assert values("rank", entries) == {

@@ -1,4 +1,4 @@
-"""Every metric on a real log of every game, whole and broken off, and `harbor score` from the shell."""
+"""Every metric on a real log of every game, whole and broken off; `harbor score`; and metrics of a stranger."""
 
 from __future__ import annotations
 
@@ -14,11 +14,15 @@ from harbor import Auction, Bidder, run_series
 from harbor._config.auction import Houses, Item, Series
 from harbor._core.files.layout import EVENTS
 from harbor._core.log.log import read_log
+from harbor._core.plugins.extensions import lacks
+from harbor.evaluation import Metric, metric
 from harbor.evaluation._analysis import inverse_planner
+from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._metrics import built_in
 from harbor.evaluation._metrics.measurement import fitting, measure
 from harbor.evaluation._metrics.summary import score
 from support.commands import harbor, mistake
+from support.plugins import installed
 
 METRICS = {one.name: one for one in (*built_in.METRICS, *inverse_planner.METRICS)}
 ITEMS = (Item(name="Vase", start=100, true_value=300), Item(name="Urn", start=100, true_value=250))
@@ -27,6 +31,7 @@ THINKERS = [
     Bidder("Ben", persona="rural-home-seekers", planning="static"),
     Bidder("Cho", rule="minimum-raise"),
 ]
+NAMES = ("Ann", "Ben", "Cho")
 RIVALS = [Bidder(name) for name in ("Alex", "Bob", "Cindy")]
 SESSIONS = ("second-price", "first-price", "english-private", "beauty")
 AUCTIONS = {
@@ -105,7 +110,7 @@ def test_score_prints_what_the_metrics_of_the_game_say(game, folders, logs):
 def test_score_prints_a_table_of_metrics_by_bidder_and_lists_what_is_missing(folders):
     lines = harbor("score", folders["english"]).stdout.splitlines()
     heading = next(line for line in lines if "metric" in line)
-    assert all(name in heading for name in ("Ann", "Ben", "Cho"))
+    assert all(name in heading for name in NAMES)
     assert any("profit_ratio" in line for line in lines)
     [missing] = [line for line in lines if line.endswith(": the bidder has no persona")]  # a reason is told once
     assert "acquisition_rate of Cho" in missing
@@ -149,3 +154,92 @@ def test_a_name_from_a_file_is_shown_as_text_and_never_as_markup(tmp_path):
     bidders = [Bidder("[bold]Ann", rule="truthful"), Bidder("Ben", rule="minimum-raise")]
     Auction(items=ITEMS, bidders=bidders).run(out=tmp_path / "run")
     assert "[bold]Ann" in harbor("score", tmp_path / "run").stdout
+
+
+# ---------------------------------------------------------------- metrics of a stranger
+
+MINE = """
+from harbor import of_type
+from harbor.evaluation import by_bidder, measured, metric
+from harbor.events import BidderSeated
+
+@metric("names, by the place of their first letter", "number")
+def initial(name, entries):
+    return by_bidder(name, {seat.bidder: ord(seat.bidder[0]) - 64 for seat in of_type(entries, BidderSeated)})
+
+@metric("one by one", "number")
+def one_by_one(name, entries):
+    yield from by_bidder(name, {"Ann": 1})
+
+def giving(name, unit, values, interval="mean"):
+    return metric("odd", unit, interval, name=name)(lambda name, entries: values(name))
+
+explodes = giving("explodes", "number", lambda name: {}["what is not there"])
+nothing = giving("nothing", "number", lambda name: None)
+infinite = giving("infinite", "number", lambda name: [measured(name, float("inf"))])
+elsewhere = giving("elsewhere", "number", lambda name: [measured("profit", 1)])
+silent = giving("silent", "number", lambda name: [measured(name, None)])
+beyond = giving("beyond", "share", lambda name: [measured(name, 1.5)])
+half = giving("half", "share", lambda name: [measured(name, 0.5)], "binary")
+nobody = giving("nobody", "number", lambda name: by_bidder(name, {None: 1}))
+somewhere = giving("somewhere", "number", lambda name: [measured(name, 1, at="noon")])
+"""
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """Work in a folder with the module of a stranger."""
+    (tmp_path / "mine.py").write_text(MINE)
+    monkeypatch.chdir(tmp_path)
+    with installed():
+        yield
+
+
+def scored(run, *names):
+    done = harbor("score", run, *(word for name in names for word in ("--metric", name)), "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)["measurements"]
+
+
+@pytest.mark.usefixtures("mine")
+def test_score_and_an_experiment_follow_a_reference_from_the_working_directory(folders, logs):
+    found = scored(folders["english"], "mine:initial", "mine:one_by_one")
+    assert [(one["bidder"], one["value"]) for one in found] == [("Ann", 1), ("Ben", 2), ("Cho", 3), ("Ann", 1)]
+    about = {"name": "named", "title": "Names", "question": "Who is the first?", "source": "nobody", "repeats": 2}
+    sale = {"items": [ITEMS[0].model_dump()], "bidders": [{"name": "Ann"}, {"name": "Ben"}]}
+    named = {
+        "metrics": ["mine:initial"], "correlations": [["mine:initial", "mine:explodes"]],
+        "comparisons": [{"metric": "mine:initial", "of": {"bidder": "Ben"}, "against": {"bidder": "Ann"}}],
+    }  # fmt: skip
+    design = Experiment.model_validate(about | named | {"auction": sale, "arms": [{"name": "one"}]})
+    assert [one.value for one in measure(design.metrics, logs["english"])] == [1, 2, 3]
+
+
+FAILED = {
+    "explodes": "KeyError: 'what is not there'", "infinite": "it gave inf, and no number",
+    "elsewhere": "it measured 'profit' under the name 'mine:elsewhere'",
+    "silent": "it gave a missing value without a reason", "beyond": "it gave 1.5, and no share",
+    "half": "it gave 0.5, neither 0 nor 1",
+    "nobody": "it measured of None about '' at None, where texts and a whole number belong",
+    "somewhere": "it measured of '' about '' at 'noon', where texts and a whole number belong",
+    "nothing": "TypeError: 'NoneType' object is not iterable",
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("mine")
+def test_a_metric_that_fails_is_missing_with_the_reason_and_costs_no_other(folders):
+    found = scored(folders["english"], "profit", *(f"mine:{name}" for name in FAILED))
+    failed = [(f"mine:{name}", None, f"the metric failed ({why})") for name, why in FAILED.items()]
+    assert [(one["metric"], one["value"], one["missing"]) for one in found if one["metric"] != "profit"] == failed
+    assert sum(one["value"] is not None for one in found) == len(NAMES)
+
+
+def test_each_of_harbors_own_metrics_is_whole_and_one_without_a_part_or_of_an_unknown_interval_says_what_it_lacks():
+    assert {lacks(one) for one in built_in.METRICS} == {""}
+    assert len({one.name for one in built_in.METRICS}) == len(built_in.METRICS)
+    parts = {"name": "mine", "description": "it", "unit": "number", "measure": lambda *_: []}
+    remedies = {"name": "lower case", "description": "measures", "unit": "dollars", "measure": "function"}
+    for part, what in remedies.items():
+        assert re.match(f"lacks {part}: .*{what}", lacks(Metric(**parts | {part: None})))
+    said = lacks(metric("it", "number", "median", name="mine")(lambda *_: []))
+    assert said == "has the interval 'median'; choose one of: mean, skewed, binary"

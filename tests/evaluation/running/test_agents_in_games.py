@@ -8,6 +8,8 @@ import os
 import signal
 import subprocess
 import sys
+import tomllib
+from inspect import getsource
 from pathlib import Path
 from subprocess import Popen
 from typing import Any
@@ -16,70 +18,59 @@ import psutil
 import pytest
 from markupsafe import escape
 
-from harbor import Agent
+from harbor import Agent, of_type, read_log
 from harbor._config.auction import check
 from harbor._core.basics.errors import ConfigError
-from harbor._core.log.log import of_type, read_log
+from harbor.evaluation import load
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trial_runs import play_offline
 from harbor.evaluation._experiments.trials import trials
-from harbor.evaluation._report.page.notebook_view import load
 from harbor.evaluation._report.page.page import render
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
 from harbor.events import Answered, LogOpened
 from support.cases import some
 from support.clerk import Clerk
-from support.commands import HARBOR, harbor, mistake, process
+from support.commands import HARBOR, harbor, process
 from support.folders import filled, halve
 from support.plugins import installed
 from support.processes import when
 
-MINE = """
-import sys, json
 
 def bid(turn):
-    least = turn["space"]["minimum"]
-    return {"action": "bid", "amount": least} if least < 3000 else {"action": "withdraw"}
-
-if __name__ == "__main__":
-    for line in sys.stdin:
-        print(json.dumps(bid(json.loads(line))), flush=True)
-"""
-PROGRAM = {"command": [sys.executable, "mine.py"]}
-NAMED, STARTED = '"mine:bid"', f'{{ command = ["{sys.executable}", "mine.py"] }}'
-"""How a file says it."""
-
-
-def bid(turn: dict[str, Any]) -> Any:
     least = turn["space"]["minimum"]
     return {"action": "bid", "amount": least} if least < 3_000 else {"action": "withdraw"}
 
 
-def design(agent: Any = True, repeats: int = 2, **auction: Any) -> Experiment:
-    """Two arms that differ in who plays Tal: an agent, or a model."""
-    bidders = [{"name": "Tal"}, {"name": "Ann", "rule": "rational"}, {"name": "Ben", "rule": "minimum-raise"}]
-    about = {"name": "makes", "title": "Makes", "question": "Which make wins?", "source": "nobody", "seed": 5}
-    settings = {
-        "items": [{"name": f"Lot {letter}", "start": 1_000, "true_value": 4_000} for letter in "AB"],
-        "bidders": [one | {"budget": 9_000} for one in bidders],
-    }
-    arms = [{"name": "agent", "auction": {"bidders": {"Tal": {"agent": agent}}}}, {"name": "model"}]
-    about |= {"metrics": ["profit"], "repeats": repeats, "auction": settings | auction, "arms": arms}
-    return check(Experiment, about, "design")
+MINE = f"""
+import sys, json
+
+{getsource(bid)}
+if __name__ == "__main__":
+    for line in sys.stdin:
+        print(json.dumps(bid(json.loads(line))), flush=True)
+"""
+NAMED, STARTED = '"mine:bid"', f'{{ command = ["{sys.executable}", "mine.py"] }}'
+"""How a file says it."""
+DESIGN = """
+name = "makes"
+title = "Makes"
+question = "Which make wins?"
+source = "nobody"
+seed = 5
+repeats = 2
+metrics = ["profit"]
+arms = [{ name = "agent", auction.bidders.Tal = { agent = AGENT } }, { name = "model" }]
+[auction]
+items = [{ name = "Lot A", start = 1000, true_value = 4000 }, { name = "Lot B", start = 1000, true_value = 4000 }]
+bidders = [{ name = "Tal", budget = 9000 }, { name = "Ann", budget = 9000, rule = "rational" },
+           { name = "Ben", budget = 9000, rule = "minimum-raise" }]
+"""
+"""Two arms that differ in who plays Tal: an agent, or a model."""
 
 
-def toml(agent: str, ben: str = 'rule = "minimum-raise"') -> str:
-    """The design as a file, where Ben may be played by another."""
-    seats = (("Tal", ""), ("Ann", 'rule = "rational"'), ("Ben", ben))
-    return "\n".join(
-        [
-            'name = "makes"\ntitle = "Makes"\nquestion = "Which make wins?"\nsource = "nobody"\nseed = 5\nrepeats = 2',
-            'metrics = ["profit"]',
-            *(f'[[auction.items]]\nname = "Lot {one}"\nstart = 1000\ntrue_value = 4000' for one in "AB"),
-            *(f'[[auction.bidders]]\nname = "{name}"\nbudget = 9000\n{mind}' for name, mind in seats),
-            f'[[arms]]\nname = "agent"\nauction.bidders.Tal = {{ agent = {agent} }}\n[[arms]]\nname = "model"\n',
-        ]
-    )
+def design(agent: str = "true", repeats: int = 2, **auction: Any) -> Experiment:
+    plan = tomllib.loads(DESIGN.replace("AGENT", agent))
+    return check(Experiment, plan | {"repeats": repeats, "auction": plan["auction"] | auction}, "design")
 
 
 @pytest.fixture
@@ -90,7 +81,7 @@ def place(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def run(agent: Any, out: Path, agents: Any = (), **options: Any) -> list[dict[str, Any]]:
+def run(agent: str, out: Path, agents: Any = (), **options: Any) -> list[dict[str, Any]]:
     asyncio.run(run_experiment(design(agent), out, RunOptions(**options), agents=dict(agents)))
     return games(out)
 
@@ -112,7 +103,7 @@ def test_an_agent_and_a_model_are_paired_and_measured_alike_and_games_are_told_a
         turns.append(turn)
         return bid(turn)
 
-    found = run(True, place / "out", {"Tal": listening})
+    found = run("true", place / "out", {"Tal": listening})
     logs = [place / "out" / "games" / arm / "all" / "0001" / "events.jsonl" for arm in ("agent", "model")]
     first, other = (read_log(log).entries for log in logs)
     assert of_type(first, LogOpened)[0].seed == of_type(other, LogOpened)[0].seed
@@ -122,28 +113,24 @@ def test_an_agent_and_a_model_are_paired_and_measured_alike_and_games_are_told_a
     assert len({turn["seat"] for turn in turns}) == 2
 
 
-@pytest.mark.parametrize(
-    ("agents", "executor", "complaint"),
-    [
-        ({}, "asyncio", "bidder 'Tal' of arm 'agent' is played by an agent of yours; give it as agents=... in Python"),
-        ({"Tal": bid}, "processes", "which the workers of executor 'processes' do not have; name it as 'package.modul"),
-        ({"Tal": bid}, "ray", "which the workers of executor 'ray' do not have; name it as 'package.modul"),
-        ({"Tal": Clerk()}, "asyncio", "and its games would share it; give an Agent, whose make gives one for each"),
-        ({"Tal": bid, "Tom": bid}, "asyncio", "agents: unknown bidder 'Tom'; choose one of: Ann, Ben, Tal"),
-        ({"Tal": 3}, "asyncio", "what is given for 'Tal' is a int; give a function of one turn"),
-    ],
-)
+@pytest.mark.parametrize(("agents", "executor", "complaint"), [
+    ({}, "asyncio", "bidder 'Tal' of arm 'agent' is played by an agent of yours; give it as agents=... in Python"),
+    ({"Tal": bid}, "processes", "which the workers of executor 'processes' do not have; name it as 'package.modul"),
+    ({"Tal": Clerk()}, "asyncio", "and its games would share it; give an Agent, whose make gives one for each"),
+    ({"Tal": bid, "Tom": bid}, "asyncio", "agents: unknown bidder 'Tom'; choose one of: Ann, Ben, Tal"),
+    ({"Tal": 3}, "asyncio", "what is given for 'Tal' is a int; give a function of one turn"),
+])  # fmt: skip
 def test_an_agent_that_some_game_could_not_have_is_refused_before_anything_is_written(
     agents, executor, complaint, place
 ):
     with pytest.raises(ConfigError, match=complaint):
-        run(True, place / "out", agents, executor=executor)
+        run("true", place / "out", agents, executor=executor)
     assert not (place / "out").exists()
 
 
 def test_an_experiment_is_resumed_with_the_agents_that_it_was_given(place):
-    whole = run(True, place / "out", {"Tal": Agent(name="mine", description="mine", make=lambda _: bid)})
-    assert whole == run(PROGRAM, place / "started")
+    whole = run("true", place / "out", {"Tal": Agent(name="mine", description="mine", make=lambda _: bid)})
+    assert whole == run(STARTED, place / "started")
     game = place / "out" / "games" / "agent" / "all" / "0001"
     halve(game / "events.jsonl")
     (game / "record.json").unlink()
@@ -153,18 +140,16 @@ def test_an_experiment_is_resumed_with_the_agents_that_it_was_given(place):
     assert games(place / "out") == whole
 
 
+WORKERS = [(STARTED, "processes", False), (NAMED, "ray", False), (NAMED, "processes", True), (STARTED, "asyncio", True)]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("agent", "executor", "is_killed"),
-    [
-        pytest.param(STARTED, "processes", False, id="started"),
-        pytest.param(NAMED, "ray", False, marks=pytest.mark.studies, id="ray"),
-        pytest.param(NAMED, "processes", True, marks=pytest.mark.studies, id="killed-processes"),
-        pytest.param(STARTED, "asyncio", True, marks=pytest.mark.studies, id="killed-started"),
-    ],
+    "way", some(WORKERS, WORKERS[:1]), ids=["started", "ray", "killed-processes", "killed-started"]
 )
-def test_workers_play_with_agents_that_are_named_or_started_also_after_a_kill(agent, executor, is_killed, place):
-    (place / "makes.toml").write_text(toml(agent))
+def test_workers_play_with_agents_that_are_named_or_started_also_after_a_kill(way, place):
+    agent, executor, is_killed = way
+    (place / "makes.toml").write_text(DESIGN.replace("AGENT", agent))
     words = ["experiment", "run", "makes.toml", "--executor", executor, "--jobs", "1", "--out", "out"]
     if is_killed:
         with Popen([*HARBOR, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
@@ -172,9 +157,21 @@ def test_workers_play_with_agents_that_are_named_or_started_also_after_a_kill(ag
             running.kill()
         words = [*(["--plugin", "mine:bid"] if agent == NAMED else []), "experiment", "resume", "out"]
         words += ["--executor", executor]
-    done = process(*words, cwd=place)
+    done = process(*words)
     assert done.returncode == 0, done.stderr
-    assert games(place / "out") == run(True, place / "given", {"Tal": bid})
+    assert games(place / "out") == run("true", place / "given", {"Tal": bid})
+
+
+@pytest.mark.slow
+def test_a_game_that_costs_three_workers_is_a_failed_one_and_the_others_go_on(place):
+    (place / "mine.py").write_text("import os\n\ndef bid(turn):\n    os.kill(os.getpid(), 9)\n")
+    (place / "makes.toml").write_text(DESIGN.replace("AGENT", NAMED))
+    words = ["run", "makes.toml", "--out", "out", "--repeats", 1, "--executor", "processes", "--jobs", 1, "--json"]
+    with installed():
+        done = harbor("experiment", *words)
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["finished"], told["failed"]) == (1, 1, 1)
+    assert told["failures"][0]["detail"].startswith("its worker died 3 times")
 
 
 STUBBORN = """
@@ -183,22 +180,22 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 open(f"stubborn-{os.getpid()}", "x")
 threading.Event().wait()
 """
+STOPS = {
+    "told to end": Popen.terminate, "killed": Popen.kill,
+    "told to end with its workers": lambda running: os.killpg(running.pid, signal.SIGTERM),
+}  # fmt: skip
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "stop",
-    some([Popen.terminate, Popen.kill, lambda running: os.killpg(running.pid, signal.SIGTERM)], [Popen.kill]),
-    ids=["told to end", "killed", "told to end with its workers"],
-)
+@pytest.mark.parametrize("stop", some(STOPS, ["killed"]))
 def test_an_experiment_that_is_stopped_leaves_no_agent_behind_that_its_workers_started(stop, place):
     (place / "stubborn.py").write_text(STUBBORN)
-    (place / "makes.toml").write_text(toml(STARTED.replace("mine.py", "stubborn.py")))
+    (place / "makes.toml").write_text(DESIGN.replace("AGENT", STARTED.replace("mine", "stubborn")))
     words = [*HARBOR, "experiment", "run", "makes.toml", "--out", "out", "--jobs", "1", "--executor", "processes"]
     with Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as running:
         when(lambda: list(place.glob("stubborn-*")), running)
         agents = [psutil.Process(int(path.name.partition("-")[2])) for path in place.glob("stubborn-*")]
-        stop(running)
+        STOPS[stop](running)
     assert not psutil.wait_procs(agents, timeout=60)[1]
 
 
@@ -210,15 +207,15 @@ def bid(turn):
 """
 
 
-def too_low(_: dict[str, Any]) -> Any:
+def too_low(_):
     return {"action": "bid", "amount": 1}
 
 
 def test_an_experiment_warns_at_its_end_of_agents_whose_answers_were_refused(place):
     (place / "mine.py").write_text(TOO_LOW_AT_FIRST)
-    (place / "makes.toml").write_text(toml(NAMED))
+    (place / "makes.toml").write_text(DESIGN.replace("AGENT", NAMED))
     with installed():
-        done = harbor("experiment", "run", "makes.toml", "--out", "out", "--json", cwd=place)
+        done = harbor("experiment", "run", "makes.toml", "--out", "out", "--json")
     assert done.returncode == 0
     assert f"harbor: warning: {TOLD_OF_IT.format(8, '4 times')}\n" in done.stderr
     assert done.stderr.count("warning") == 1
@@ -247,24 +244,20 @@ def test_refused_answers_are_in_the_results_of_the_games_and_in_the_report(place
 
 
 def test_an_estimate_asks_no_agent_and_counts_nothing_of_it_and_says_so(place):
-    (place / "makes.toml").write_text(toml('{ command = ["false"] }'))
-    done = harbor("estimate", "makes.toml", cwd=place)
+    (place / "makes.toml").write_text(DESIGN.replace("AGENT", '{ command = ["false"] }'))
+    done = harbor("estimate", "makes.toml")
     assert done.returncode == 0, done.stderr
     assert "the agent of 'Tal' is not asked, and what it calls itself is not in the estimate" in done.stderr
-    agents, models = (one.config for one in trials(design(PROGRAM, repeats=1)))
+    agents, models = (one.config for one in trials(design(STARTED, repeats=1)))
     assert asyncio.run(play_offline(agents)).models == ()
     assert [use.model for use in asyncio.run(play_offline(models)).models] == ["simulated"]
 
 
-def test_a_resumed_design_whose_code_nobody_named_is_refused(place):
-    (place / "makes.toml").write_text(toml(NAMED, ben='agent = "mine:bid"'))
+def test_an_agent_is_shown_in_its_seat(place):
+    named = DESIGN.replace("AGENT", NAMED).replace('rule = "minimum-raise"', 'agent = "mine:bid"')
+    (place / "makes.toml").write_text(named)
     with installed():
-        assert "Ben     an agent" in harbor("experiment", "show", "makes.toml", cwd=place).stdout
-        done = harbor("experiment", "run", "makes.toml", "--out", "out", "--arm", "agent", "--repeats", 1, cwd=place)
-    assert done.returncode == 0, done.stderr
-    assert "harbor --plugin mine:bid report" in done.stdout
-    with installed():
-        assert "names the code 'mine:bid'" in mistake(harbor("experiment", "resume", "out", cwd=place))
+        assert "Ben     an agent" in harbor("experiment", "show", "makes.toml").stdout
 
 
 def test_what_an_agent_pays_is_in_the_results_of_its_games_and_counts_towards_the_limit(place):

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from harbor._config.auction import check
 from harbor._core.basics.errors import ConfigError, ModelError
 from harbor._core.files.layout import BATCHES
 from harbor._models.replies import cache
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
-from support.cases import crossed
+from support.cases import crossed, some
 from support.commands import HARBOR, harbor, mistake
 from support.folders import calls
+from support.formats import experiment_of
 from support.processes import when
 from support.providers import STUCK, TRANSIENT, Faults, Provider, provider
 
@@ -41,15 +41,15 @@ def host(monkeypatch, tmp_path):
         yield server
 
 
-def design(use: str = OPENAI, repeats: int = 3, **more: object) -> dict[str, object]:
+def design(use: str = OPENAI, **more: object) -> Experiment:
     """Give sessions with one model seat."""
     bidders = [{"name": "Model", "model": use}, {"name": "Rule", "rule": "rational"}]
-    about = {"name": "batches", "title": "Batches", "question": "?", "source": "nobody", "metrics": ["payoff"]}
-    return about | {"repeats": repeats, "auction": SESSION | {"bidders": bidders}, "arms": [{"name": "all"}]} | more
+    plain = {"name": "batches", "metrics": ["payoff"], "repeats": 3, "same_seed": False}
+    return experiment_of(SESSION | {"bidders": bidders}, **plain | more)
 
 
 def run(out: Path, use: str = OPENAI, options: RunOptions = LIVE, **more: object) -> None:
-    asyncio.run(run_experiment(check(Experiment, design(use, **more), "design"), out, options))
+    asyncio.run(run_experiment(design(use, **more), out, options))
 
 
 def submitted(host: Provider) -> int:
@@ -150,7 +150,7 @@ def test_a_refused_job_ends_the_run_with_the_words_of_the_provider(host, tmp_pat
 
 def started(folder: Path, use: str, number: int) -> subprocess.Popen[str]:
     """Start the sessions in a process of its own, and wait until so many jobs have been submitted."""
-    (folder / "design.json").write_text(json.dumps(design(use)))
+    (folder / "design.json").write_text(design(use).model_dump_json())
     command = [*HARBOR, "experiment", "run", "design.json", "--trust", "--out", "run", "--lane", "batch"]
     running = subprocess.Popen(command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     file = folder / "run" / BATCHES
@@ -158,16 +158,14 @@ def started(folder: Path, use: str, number: int) -> subprocess.Popen[str]:
     return running
 
 
+# each pair of values, as no three of them have to do with one another
+KILLED = [(3, ANTHROPIC, True), (1, OPENAI, True), (3, OPENAI, False), (1, ANTHROPIC, False)]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("number", "use", "heard"),  # each pair of values, as no three of them have to do with one another
-    [pytest.param(*one, marks=() if one == (3, ANTHROPIC, True) else pytest.mark.studies) for one in (
-        (1, OPENAI, True), (3, OPENAI, False), (1, ANTHROPIC, False), (3, ANTHROPIC, True),
-    )],
-)  # fmt: skip
-def test_a_run_that_is_killed_between_waves_resumes_to_equal_results_and_submits_nothing_twice(
-    host, tmp_path, number, use, heard
-):
+@pytest.mark.parametrize("killed", some(KILLED, KILLED[:1]), ids=str)
+def test_a_run_that_is_killed_between_waves_resumes_to_equal_results_and_submits_nothing_twice(host, tmp_path, killed):
+    number, use, heard = killed
     run(tmp_path / "whole", use)
     host.batches.polls = 5  # some seconds
     with started(tmp_path, use, number) as running:

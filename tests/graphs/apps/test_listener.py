@@ -11,16 +11,14 @@ from typing import Any
 import pytest
 
 from harbor import Bidder, SimulatedChat
-from harbor._core.asking.asks import Bid, Pause, Withdraw
-from harbor._core.log.acts import Acted, Signal
-from harbor._core.log.events import BidderSeated, ItemLabelled, Lot
+from harbor._core.asking.asks import Pause
+from harbor._core.log.events import ItemLabelled
 from harbor._core.log.log_entries import event_json
 from harbor._core.log.message_metadata import MOST_CARRIED, carried
-from harbor._core.log.thoughts import Planned
-from harbor._games.english.events import ItemOpened, ItemUnsold, RoundClosed, SaleOpened
 from harbor._games.english.facts import bidding_on
-from harbor._house.auctioneer import announce, call
-from harbor.games import Amount, Ask
+from harbor._house.auctioneer import call
+from harbor.events import Acted, BidderSeated, ItemOpened, ItemUnsold, Lot, Planned, RoundClosed, SaleOpened, Signal
+from harbor.games import Amount, Ask, Bid, Withdraw
 from harbor.graphs._apps.app_bidder import brought, speak
 from harbor.graphs._apps.listener import NO_READER, Listener
 from harbor.graphs._apps.plain_english import News, Reading, believed
@@ -70,13 +68,13 @@ def names(listener) -> list[str]:
     return [type(event).__name__ for event in listener.seen]
 
 
+def told(kind: str, item: str, bidder: str, amount: int | None = None) -> dict[str, Any]:
+    """What a model reads in a sentence of news."""
+    return {"kind": kind, "item": item, "bidder": bidder} | ({"amount": amount} if amount else {})
+
+
 BEGUN = ["BidderSeated", "Signal"]
 BOTH_OPENED = [*BEGUN, "SaleOpened", "ItemOpened"]
-
-
-def test_a_message_carries_events_and_an_ask_and_its_words_are_not_read():
-    listener = hear(listening(chat=(chat := Reader(readings={})))[0], data(*OPENED, ask=LAMP))
-    assert (names(listener), listener.ask, chat.asked) == (BOTH_OPENED, LAMP, [])
 
 
 def test_an_ask_is_an_object_as_a_turn_of_the_protocol_has_it_and_what_has_a_default_may_be_left_out():
@@ -101,36 +99,31 @@ def test_who_hears_by_data_and_whose_model_reads_the_sentences_knows_the_same():
         RoundClosed("Vase", 1, "Ben", Decimal(120)),
         Acted("Cho", "Vase", Withdraw(), 2),
     ]
-    hammer = {"kind": "sold", "item": "Lamp", "bidder": "Ben", "amount": 150}
-    led, out = {"kind": "bid", "item": "Vase", "bidder": "Ben", "amount": 120}, {"kind": "out", "item": "Vase"}
-    news = [led, {**out, "bidder": "Cho"}]
-    readings = {first: {"news": [hammer]}, second: {"item": "Vase", "news": news}, **ASKED}
-    chat = Reader(readings=readings)
+    led, out = told("bid", "Vase", "Ben", 120), told("out", "Vase", "Cho")
+    readings = {first: {"news": [told("sold", "Lamp", "Ben", 150)]}, second: {"item": "Vase", "news": [led, out]}}
+    chat = Reader(readings={**readings, **ASKED})
     by_ear = hear(listening(chat=chat)[0], first, second, last)
-    by_data = heard(data(*OPENED, *LAMP_TO_BEN), data(*put_up), data(ask=VASE._replace(round=2)))
-    assert chat.read == [first, second, last]
+    silent = Reader(readings={})
+    by_data = listening(chat=silent)[0]
+    hear(by_data, data(*OPENED, *LAMP_TO_BEN), data(*put_up), data(ask=VASE._replace(round=2)))
+    assert (chat.read, silent.asked) == ([first, second, last], [])
     assert known(by_ear) == known(by_data)
 
 
-def known(listener: Listener) -> dict[str, Any]:
+def known(listener: Listener) -> list[Any]:
     """Return what sentences can tell of a sale, and what is asked."""
     view = listener._sale.view
     bidding = bidding_on(view.part)
-    return {
-        "results": [(one.item, one.winner, one.price) for one in view.results],
-        "budget": view.budget,
-        "item": view.part and view.part.item,
-        "bids": bidding and bidding.bids,
-        "led": bidding and (bidding.leader, bidding.price, bidding.minimum),
-        "withdrawn": bidding and {name: one.reason for name, one in bidding.withdrawn.items()},
-        "ask": listener.ask,
-    }
+    results = [(one.item, one.winner, one.price) for one in view.results]
+    withdrawn = {name: one.reason for name, one in bidding.withdrawn.items()}
+    led = bidding.leader, bidding.price, bidding.minimum
+    return [results, view.budget, view.part.item, bidding.bids, led, withdrawn, listener.ask]
 
 
 def test_what_was_won_is_paid_for():
-    dear, cheap = (sold("Lamp", "Ann", Decimal(price)) for price in (450, 350))
-    assert heard(data(*OPENED, *dear), data(ask=VASE)).instead == "I withdraw from Vase: $130 is more than I have."
-    assert heard(data(*OPENED, *cheap), data(ask=VASE)).ask.maximum == 150
+    assert heard(data(*OPENED, *sold("Lamp", "Ann", Decimal(350))), data(ask=VASE)).ask.maximum == 150
+    dear = VASE._replace(space=Amount(Decimal(600), Decimal(9_000)))  # whatever money the auctioneer believes in
+    assert heard(data(ask=dear)).instead == "I withdraw from Vase: $600 is more than I have."
 
 
 def test_an_item_whose_value_nobody_told_is_left_out():
@@ -151,28 +144,19 @@ def test_items_may_be_sold_in_any_order():
 
 
 def test_an_item_that_was_put_up_to_somebody_else_need_not_be_named_again():
-    put_up, bid, again, sold = (
-        "Next lot: Vase. Ben?",
-        "Ben: $100. Ann, $110?",
-        "And now? Ann?",
-        "Vase to Ben: $100.",
-    )
-    hammer = {"news": [{"kind": "sold", "item": "Vase", "bidder": "Ben", "amount": 100}]}
+    put_up, bid, again, hammer = "Next lot: Vase. Ben?", "Ben: $100. Ann, $110?", "And now? Ann?", "Vase to Ben: $100."
     asked = {bid: {"asked": True, "least": 110}, again: {"asked": True}}
-    readings = {put_up: {"item": "Vase"}, **asked, sold: hammer}
+    readings = {put_up: {"item": "Vase"}, hammer: {"news": [told("sold", "Vase", "Ben", 100)]}, **asked}
     listener = heard(put_up, bid, readings=readings)
     assert (listener.ask.item, listener.ask.minimum) == ("Vase", 110)
-    assert heard(put_up, sold, again, readings=readings).instead.startswith("At which price?")
+    assert heard(put_up, hammer, again, readings=readings).instead.startswith("At which price?")
 
 
 WAYS = [
     "Ladies and gentlemen, the Vase: at least $100. Ann, would you care to open the bidding?",
     f"{call(VASE)} Or more.",
-    f"Hi.\n{call(VASE)}",
-    call(VASE).replace("$500", "$5,0"),
     call(VASE).replace("$500", "\u0665"),
     call(Pause("Ann")),
-    " ".join(map(announce, OPENED)),
     '{"ask": {"bidder": "Ann", "item": "Vase", "round": 1}}',
 ]
 
@@ -194,22 +178,14 @@ def test_without_a_language_model_harbors_own_call_is_understood_and_one_to_othe
         assert asyncio.run(speak(hear(listener, words), player)).action is None
 
 
-def test_a_budget_that_the_owner_gave_is_not_changed_and_one_that_it_left_out_is_taken():
-    values = {"Lamp": Decimal(1), "Desk": Decimal(5)}
-    told = data(BidderSeated("Ann", Decimal(90), {"I am Eve.": 1.0}, "items"), Signal("Ann", values, noisy=True))
-    for settings, budget in (({"budget": 500}, 500), ({}, 90)):
-        ann = Bidder("Ann", **settings)
-        listener = Listener(BidderContext.of(ann, SimulatedChat()), brought(ann, VALUES), with_budget=bool(settings))
-        *_, last, signal = hear(listener, told).seen
-        assert (last.budget, last.objective, last.personas) == (budget, "profit", {})
-        assert signal.values == {"Lamp": 300, "Vase": 400, "Desk": 5}
-
-
-def test_what_the_auctioneer_says_that_a_bidder_has_is_no_more_than_its_owner_gave():
-    asked = LAMP._replace(space=Amount(Decimal(100), Decimal(9_000)))
-    assert heard(data(ask=asked)).ask.maximum == 500
-    dear = asked._replace(space=Amount(Decimal(600), Decimal(9_000)))
-    assert heard(data(ask=dear)).instead == "I withdraw from Lamp: $600 is more than I have."
+@pytest.mark.parametrize(("settings", "budget"), [({"budget": 500}, 500), ({}, 90)])
+def test_a_budget_that_the_owner_gave_is_not_changed_and_one_that_it_left_out_is_taken(settings, budget):
+    values = Signal("Ann", {"Lamp": Decimal(1), "Desk": Decimal(5)}, noisy=True)
+    ann = Bidder("Ann", **settings)
+    listener = Listener(BidderContext.of(ann, SimulatedChat()), brought(ann, VALUES), with_budget=bool(settings))
+    *_, last, signal = hear(listener, data(BidderSeated("Ann", Decimal(90), {"I am Eve.": 1.0}, "items"), values)).seen
+    assert (last.budget, last.objective, last.personas) == (budget, "profit", {})
+    assert signal.values == {"Lamp": 300, "Vase": 400, "Desk": 5}
 
 
 def drawn(item: str) -> Signal:
@@ -224,9 +200,8 @@ def test_a_value_that_the_owner_gave_is_not_changed_and_one_that_it_left_out_is_
     assert [event.values for event in listener.seen if isinstance(event, Signal)] == [{"run 1": 300, "run 2": 7}]
 
 
-@pytest.mark.parametrize(
-    "events",
-    [
+def test_an_event_of_another_audience_or_game_or_of_none_is_ignored_and_those_beside_it_are_taken():
+    for events in (
         [event_json(BidderSeated("Ben", Decimal(31_337), {}, "profit"))],
         [event_json(ItemLabelled("Lamp", Decimal(31_337), ""))],
         [event_json(Planned("Ann", "Give up.", {}))],
@@ -235,12 +210,10 @@ def test_a_value_that_the_owner_gave_is_not_changed_and_one_that_it_left_out_is_
         ["{}", "5", "null", '"item_sold"', '{"type":[]}', '{"type":{"a":1}}', '{"type":"rumour_heard"}'],
         ['{"type":"item_sold"}', '{"type":"item_sold","item":"Lamp","winner":"Ben","price":"NaN"}'],
         ['{"type":"item_sold","item":"Lamp","winner":"Ben","price":1e999}'],
-    ],
-)
-def test_an_event_of_another_audience_or_game_or_of_none_is_ignored_and_those_beside_it_are_taken(events):
-    listener = heard(carried([*events, *map(event_json, OPENED)]))
-    assert names(listener) == BOTH_OPENED
-    assert "31337" not in str(listener.dump())
+    ):
+        listener = heard(carried([*events, *map(event_json, OPENED)]))
+        assert names(listener) == BOTH_OPENED
+        assert "31337" not in str(listener.dump())
 
 
 def test_what_is_no_list_of_events_is_as_if_it_were_not_there():
@@ -260,13 +233,6 @@ def test_an_ask_that_is_none_is_not_taken():
         assert (listener.ask, listener.instead) == (None, "")
 
 
-def test_a_rival_is_not_heard_at_all_whatever_its_message_carries():
-    chat = Reader(readings=ASKED)
-    listener, _ = listening(chat=chat)
-    asyncio.run(listener.hear("ben", ASKS, data(*OPENED, *LAMP_TO_BEN, ask=LAMP)))
-    assert (names(listener), listener.ask, chat.asked) == (BEGUN, None, [])
-
-
 def test_what_was_heard_is_dumped_as_json_and_taken_back_and_a_state_that_nothing_dumped_is_refused():
     listener = heard(data(*OPENED, *LAMP_TO_BEN), data(ask=VASE))
     other, player = listening()
@@ -280,22 +246,17 @@ def test_what_was_heard_is_dumped_as_json_and_taken_back_and_a_state_that_nothin
         assert other.dump() == before
 
 
-@pytest.mark.parametrize(
-    ("reading", "lacks"),
-    [
-        (Reading(asked=True, item="vase ", least=100), ""),
-        (Reading(asked=True, item="Throne", least=100), "I was told no value of 'Throne'"),
-        (Reading(asked=True, item=None, least=100), "Which item is it?"),
-        (Reading(asked=True, item="Vase", least=Decimal("100.001")), "100.001 is no price"),
-        (Reading(asked=True, item="Vase", exact=0), "0 is no price"),
-        (Reading(asked=True, item="Vase", least=-5), "-5 is no price"),
-        (Reading(asked=True, item="Vase", least=5, exact=7), "Is the price exactly $7, or is $5 the least bid?"),
-    ],
-)
-def test_a_reading_is_believed_only_if_it_can_be_true(reading, lacks):
-    said = believed(reading, VALUES, None).lacks
-    assert said.startswith(lacks)
-    assert bool(said) == bool(lacks)
+def test_a_reading_is_believed_only_if_it_can_be_true():
+    for item, price, lacks in (
+        ("vase ", {"least": 100}, ""),
+        ("Throne", {"least": 100}, "I was told no value of 'Throne'"),
+        (None, {"least": 100}, "Which item is it?"),
+        ("Vase", {"least": Decimal("100.001")}, "100.001 is no price"),
+        ("Vase", {"exact": 0}, "0 is no price"),
+        ("Vase", {"least": 5, "exact": 7}, "Is the price exactly $7, or is $5 the least bid?"),
+    ):
+        said = believed(Reading(asked=True, item=item, **price), VALUES, None).lacks
+        assert (said.startswith(lacks), bool(said)) == (True, bool(lacks))
 
 
 def test_news_that_can_not_be_true_is_left_out():
@@ -339,11 +300,10 @@ def test_a_bidder_that_was_told_no_price_says_so(before):
 
 def test_a_price_that_was_told_before_is_known():
     led, asked = "Ben leads with $120 on the Vase.", "Vase: Ann, are you in?"
-    bid = {"kind": "bid", "item": "Vase", "bidder": "Ben", "amount": 120}
-    readings = {led: {"news": [bid]}, asked: {"asked": True, "item": "Vase"}}
+    readings = {led: {"news": [told("bid", "Vase", "Ben", 120)]}, asked: {"asked": True, "item": "Vase"}}
     opened = data(replace(OPENED[0], lots=OPENED[0].lots[::-1]))
-    for told, least in ((opened, 100), (data(ask=VASE), 130), (led, 121)):
-        assert heard(told, asked, readings=readings).ask.minimum == least
+    for before, least in ((opened, 100), (data(ask=VASE), 130), (led, 121)):
+        assert heard(before, asked, readings=readings).ask.minimum == least
 
 
 def test_who_is_to_name_an_amount_of_its_own_answers_though_no_price_is_told():
@@ -363,7 +323,7 @@ def test_one_price_is_taken_just_where_that_much_would_be_bid(value):
             assert (listener.ask.minimum, listener.ask.maximum) == (price, 500)
             spoken = asyncio.run(speak(listener, player))
             said[spoken.words] = spoken.action
-        taken = {f"Yes, I accept ${price}.": Bid(Decimal(price)), f"I bid ${price}.": Bid(Decimal(price))}
+        taken = dict.fromkeys((f"Yes, I accept ${price}.", f"I bid ${price}."), Bid(Decimal(price)))
         assert said == taken or list(said) == [f"No, not at ${price}: I decline.", "I withdraw."]
         assert said == taken or price > value / 2
 

@@ -22,42 +22,37 @@ from harbor.memory._bidder.bidder_memory import CARRIED, BidderMemory, label
 from harbor.memory._bidder.episodes import RivalStats
 from harbor.memory._store.chroma import ChromaStore, open_existing, to_line
 from support.breaking import Broken, breaking
+from support.moody_chat import MoodyChat
 from support.processes import chroma_server
 
-ITEMS = tuple(
-    Item(name=name, start=1000, true_value=2000, listing=listing)
-    for name, listing in (
-        ("Harbour mill", "An old mill by the water."),
-        ("Forest cabin", "A timber cabin under tall pines."),
-        ("City loft", "A bright loft above the tram."),
-    )
-)
+LISTINGS = {
+    "Harbour mill": "An old mill by the water.", "Forest cabin": "A timber cabin under tall pines.",
+    "City loft": "A bright loft above the tram.",
+}  # fmt: skip
+ITEMS = tuple(Item(name=name, start=1000, true_value=2000, listing=text) for name, text in LISTINGS.items())
 OLD = ["The old list: mills are dull.", "The old list: cabins are dull."]
 NEW = ["The harbour mill goes cheap.", "The forest cabin goes dear.", "A city loft above the tram is fought over."]
-MEMORIES = ("list", "retrieved", "episodes", "full")
+EPISODES, GO_ON = {"memory": "episodes", "learning": True}, {"on_error": "continue"}
+FULL = {"memory": "full", "learning": True}
 
 
-class Attentive(SimulatedChat):
+class Attentive(MoodyChat):
     """The built-in model; it keeps every prompt by bidder and task, and may fail at some tasks."""
 
     heard: list[tuple[str, str, str]] = []  # noqa: RUF012 - pydantic copies it
-    fails: tuple[str, ...] = ()
 
-    async def _agenerate(self, messages, stop=None, run_manager=None, **kwargs):
+    async def _agenerate(self, messages, *given, **more):
         text = "\n".join(str(message.content) for message in messages)
-        bidder, task = re.search(r'"you":"(\w+)"', text)[1], re.search(r'"task":"(\w+)"', text)[1]
+        bidder, task = (re.search(rf'"{name}":"(\w+)"', text)[1] for name in ("you", "task"))
         self.heard.append((bidder, task, text))
-        if task in self.fails:
-            raise RuntimeError(f"no {task} today")
-        return await super()._agenerate(messages, stop, run_manager, **kwargs)
+        return await super()._agenerate(messages, *given, **more)
 
 
-def sale(where, /, items=ITEMS, rival=None, store=None, **switches):
+def sale(where, /, rival=None, store=None, **switches):
     """Ann, who remembers in a store, against Ben."""
+    bidders = [Bidder("Ann", model="mine", budget=4000, **switches), rival or Bidder("Ben", model="mine", budget=4000)]
     memory = {"store": str(where), **(store or {})}
-    ann = Bidder("Ann", model="mine", budget=4000, **switches)
-    bidders = [ann, rival or Bidder("Ben", model="mine", budget=4000)]
-    return Auction(seed=1, items=items, bidders=bidders, memory=memory, failed_calls="play on")
+    return Auction(seed=1, items=ITEMS, bidders=bidders, memory=memory, failed_calls="play on")
 
 
 def hold(where, /, chat=None, out=None, listen=None, **settings):
@@ -108,7 +103,7 @@ def test_episodes_are_the_sales_nearest_to_the_coming_item_and_dossiers_go_on_ov
 
 
 def test_full_is_everything_as_far_as_the_tokens_go_and_a_frozen_memory_is_read_and_never_written(tmp_path):
-    first = hold(tmp_path / "memory", memory="full", learning=True).log
+    first = hold(tmp_path / "memory", **FULL).log
     assert set(map(tuple, recalled(first).values())) == {()}  # an auction never recalls its own memories
     before = exported(tmp_path / "memory")
     log = hold(tmp_path / "memory", memory="full", learning=True, store={"frozen": True}).log
@@ -132,9 +127,6 @@ def test_without_a_memory_nothing_is_recalled_what_is_learned_is_kept_and_else_n
     assert exported(tmp_path / "memory")
     hold(tmp_path / "other")
     assert not (tmp_path / "other").exists()
-
-
-# ---------------------------------------------------------------- what is in the graph
 
 
 # ---------------------------------------------------------------- where it is seen
@@ -198,24 +190,6 @@ def test_every_memory_says_of_which_auction_whose_when_and_from_what(tmp_path):
         assert (value["bidder"], value["schema"], bool(value["text"])) == ("Ann", 1, True)
 
 
-def test_to_remember_twice_is_to_remember_once(tmp_path):
-    async def remember(store, times):
-        for _ in range(times):
-            mine = archive(store, auction="now")
-            before = await mine.dossiers(["Ben"])
-            await mine.keep_episodes([{"item": "Lot A", "outcome": "won", "text": "a"}])
-            await mine.keep_dossiers({"Ben": {"rival": "Ben", "text": f"b after {before}"}}, before)
-            await mine.keep_learnings(NEW)
-
-    kept = []
-    for times in (1, 2):
-        folder = filled(tmp_path / str(times), one=OLD)
-        with ChromaStore(folder, fields=("text",)) as store:
-            asyncio.run(remember(store, times))
-            kept.append([(record.namespace, record.key, record.content() | {"time": ""}) for record in store.records()])
-    assert sorted(kept[0], key=str) == sorted(kept[1], key=str)
-
-
 def test_only_the_last_two_lists_are_kept(tmp_path):
     folder = filled(tmp_path / "memory", one=OLD, two=NEW, three=OLD, four=NEW)
     assert {json.loads(line)["value"]["auction"] for line in exported(folder)} == {"three", "four"}
@@ -239,7 +213,7 @@ def test_no_marker_in_anns_memories_ever_reaches_ben(tmp_path):
             asyncio.run(mine.keep_learnings([f"{marker} learning"]))
             asyncio.run(mine.keep_episodes([{"item": "x", "outcome": "won", "text": f"{marker} City loft"}]))
             asyncio.run(mine.keep_dossiers({rival: {"rival": rival, "text": f"{marker} dossier"}}, {}))
-    for memory in MEMORIES:
+    for memory in ("list", "retrieved", "episodes", "full"):
         chat, switches = Attentive(heard=[]), {"memory": memory, "learning": True, "theory_of_mind": "inferred"}
         rival = Bidder("Ben", model="mine", budget=4000, **switches)
         result = hold(folder, chat=chat, rival=rival, **switches)
@@ -269,10 +243,9 @@ def test_no_query_of_an_archive_can_return_anothers_rows_and_episodes_are_told_n
 
 
 def test_carry_over_shares_with_the_same_bidder_only_and_without_it_runs_see_nothing_of_each_other(tmp_path):
-    full = {"memory": "full", "learning": True}
     for name, store, shared in (("memory", {}, True), ("apart", {"carry_over": False}, False)):
-        hold(tmp_path / name, store=store, **full)
-        log = hold(tmp_path / name, store=store, rival=Bidder("Ben", model="mine", budget=4000, **full), **full).log
+        hold(tmp_path / name, store=store, **FULL)
+        log = hold(tmp_path / name, store=store, rival=Bidder("Ben", model="mine", budget=4000, **FULL), **FULL).log
         assert {bool(texts) for texts in recalled(log).values()} == {shared}
         assert not any(recalled(log, "Ben").values())
         scopes = {json.loads(line)["namespace"][0] for line in exported(tmp_path / name)}
@@ -293,11 +266,6 @@ def test_a_run_that_is_cancelled_while_its_store_opens_lets_it_go_whatever_folde
     asyncio.run(cancelled())
     assert not _LENT
     ChromaStore(tmp_path / "memory").close()
-
-
-def test_a_run_without_a_named_store_keeps_its_memories_in_its_folder(tmp_path):
-    Auction(items=ITEMS, bidders=[Bidder("Ann", memory="list", learning=True), Bidder("Ben")]).run(out=tmp_path / "run")
-    assert exported(tmp_path / "run" / "memory") == exported(tmp_path / "run")
 
 
 # ---------------------------------------------------------------- where it fails
@@ -326,34 +294,19 @@ def dying(server, sold):
     return listen
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("sold", "purposes"),
-    [(1, {"recall", "learn", "remember"}), pytest.param(3, {"learn", "remember"}, marks=pytest.mark.studies)],
-)
-def test_the_auction_goes_on_without_a_server_that_died_if_it_may(server, tmp_path, sold, purposes):
-    settings = {"memory": "episodes", "learning": True, "store": {"on_error": "continue"}}
-    log = hold(server.address, out=tmp_path / "run", listen=dying(server, sold), **settings).log
+def test_the_auction_goes_on_without_a_server_that_is_not_there_if_it_may(tmp_path):
+    log = hold("http://127.0.0.1:9", out=tmp_path / "run", store=GO_ON, **EPISODES).log
     failed = of_type(log, ThoughtFailed)
-    assert {failure.purpose for failure in failed} == purposes
-    assert all(server.address in failure.detail and "\n" not in failure.detail for failure in failed)
+    assert {failure.purpose for failure in failed} == {"recall", "learn", "remember"}
+    assert all("127.0.0.1:9" in failure.detail and "\n" not in failure.detail for failure in failed)
     assert len(of_type(log, ItemSold)) == len(ITEMS)
 
 
 @pytest.mark.parametrize("sold", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_a_server_that_died_stops_the_auction_in_one_line_unless_it_may_go_on(server, tmp_path, sold):
     with pytest.raises(MemoryStoreError, match=rf"{re.escape(server.address)}.*chroma run") as stopped:
-        hold(server.address, out=tmp_path / "run", listen=dying(server, sold), memory="episodes", learning=True)
+        hold(server.address, out=tmp_path / "run", listen=dying(server, sold), **EPISODES)
     assert "\n" not in str(stopped.value)
-
-
-def test_the_auction_goes_on_without_a_server_that_is_not_there_if_it_may(tmp_path):
-    store = {"on_error": "continue"}
-    log = hold("http://127.0.0.1:9", out=tmp_path / "run", memory="episodes", learning=True, store=store).log
-    failed = of_type(log, ThoughtFailed)
-    assert {failure.purpose for failure in failed} == {"recall", "learn", "remember"}
-    assert all("127.0.0.1:9" in failure.detail for failure in failed)
-    assert len(of_type(log, ItemSold)) == len(ITEMS)
 
 
 @pytest.mark.slow
@@ -366,9 +319,8 @@ def test_a_run_that_went_on_without_its_memory_resumes_without_it(server, tmp_pa
         failed.extend([entry] if isinstance(entry.event, ThoughtFailed) else [])
         return bool(failed) and isinstance(entry.event, ItemSold)
 
-    settings = {"memory": "episodes", "learning": True, "store": {"on_error": "continue"}}
     with pytest.raises(Broken):
-        hold(server.address, out=tmp_path / "run", listen=breaking(went_on), **settings)
+        hold(server.address, out=tmp_path / "run", listen=breaking(went_on), store=GO_ON, **EPISODES)
     _, revived = chroma_server(tmp_path / "server", int(server.address.rpartition(":")[2]))
     with revived:
         log = resume(tmp_path / "run", models={"mine": Attentive(heard=[])}).log
@@ -380,11 +332,11 @@ def test_a_run_that_went_on_without_its_memory_resumes_without_it(server, tmp_pa
 @pytest.mark.slow
 def test_what_was_recalled_before_an_interruption_is_recalled_again_whatever_the_store_holds_by_now(tmp_path):
     crash = breaking(lambda entry: isinstance(entry.event, ItemSold))
-    memory, full = tmp_path / "memory", {"memory": "full", "learning": True}
-    hold(memory, **full)
+    memory = tmp_path / "memory"
+    hold(memory, **FULL)
     with pytest.raises(Broken):
-        hold(memory, out=tmp_path / "run", listen=crash, **full)
-    hold(memory, **full)
+        hold(memory, out=tmp_path / "run", listen=crash, **FULL)
+    hold(memory, **FULL)
     result = resume(tmp_path / "run", models={"mine": Attentive(heard=[])})
     assert len(of_type(result.log, ItemSold)) == len(ITEMS)
     assert not of_type(result.log, ThoughtFailed)
@@ -394,7 +346,6 @@ def test_what_was_recalled_before_an_interruption_is_recalled_again_whatever_the
     ({"store": "/proc/harbor-memory"}, "/proc/harbor-memory"), ({"store": "http://127.0.0.1:9"}, "start the server"),
     ({"store": __file__}, "neither a memory nor an empty folder"),
     ({"embedding": "magic"}, "unknown embedding 'magic'"),
-    pytest.param({"embedding": "sentence-transformers:/nowhere"}, "not on this disk", marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_a_store_that_cannot_be_opened_is_told_of_before_anything_is_written(tmp_path, store, told):
     with pytest.raises(MemoryStoreError, match=re.escape(told)) as refused:

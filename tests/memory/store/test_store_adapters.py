@@ -43,10 +43,8 @@ async def test_assistant_agent_is_told_what_it_remembers():
     "make", [lambda: ChromaStore(fields=["text"]), InMemoryStore], ids=["chroma", "langgraph's own"]
 )
 async def test_memory_gives_back_what_was_added_clears_its_namespace_alone_and_leaves_the_store_open(make):
-    store, context = (
-        make(),
-        UnboundedChatCompletionContext(initial_messages=[UserMessage(content="Hello", source="user")]),
-    )
+    store, hello = make(), UserMessage(content="Hello", source="user")
+    context = UnboundedChatCompletionContext(initial_messages=[hello])
     memory, other = StoreMemory(store, HERE, limit=500), StoreMemory(store, ("ben",))
     assert (await memory.update_context(context)).memories.results == []
     assert len(await context.get_messages()) == 1
@@ -58,11 +56,10 @@ async def test_memory_gives_back_what_was_added_clears_its_namespace_alone_and_l
     assert any(one.metadata.get("item") == 3 for one in found)
     with pytest.raises(MemoryStoreError, match="give text or JSON"):
         await memory.add(MemoryContent(content=b"x", mime_type=MemoryMimeType.BINARY))
-    for number in range(120):
-        await memory.add(MemoryContent(content=f"text {number}", mime_type=MemoryMimeType.TEXT))
-    await other.add(MemoryContent(content="kept", mime_type=MemoryMimeType.TEXT))
+    for one, count in ((memory, 120), (other, 1)):
+        for number in range(count):
+            await one.add(MemoryContent(content=f"text {number}", mime_type=MemoryMimeType.TEXT))
     await memory.clear()
     await memory.close()
-    assert (await memory.query("")).results == []
-    assert len((await other.query("")).results) == 1
+    assert [len((await one.query("")).results) for one in (memory, other)] == [0, 1]
     getattr(store, "close", lambda: None)()

@@ -17,40 +17,28 @@ from harbor.memory._store.embedding import HASHING_DIMENSION, as_embedding
 
 HASHING = as_embedding("hashing")
 FIELDS = ["text", "notes[*]"]
-NAMESPACES = st.sampled_from(
-    [("ann",), ("ann", "learnings"), ("ann", "episodes"), ("ben", "learnings"), ("é", "x", "y")]
-)
+NAMESPACES = st.sampled_from([
+    ("ann",), ("ann", "learnings"), ("ann", "episodes"), ("ben", "learnings"), ("é", "x", "y"),
+])  # fmt: skip
 PREFIXES = st.sampled_from([(), ("ann",), ("ann", "learnings"), ("ben",), ("nobody",)])
 KEYS = st.sampled_from(["a", "b", "0:a", "1:a", "ключ"])
 TEXTS = st.sampled_from(
     ["a garden by the sea", "an old office", "cheap late in the sale", "Ben overbids", "slate roof"]
 )
 SCALARS = st.none() | st.booleans() | st.integers(-3, 3) | st.floats(-2, 2) | st.text(max_size=3)
-VALUES = st.fixed_dictionaries(
-    {"n": st.integers(-3, 3)},
-    optional={
-        "text": TEXTS,
-        "notes": st.lists(TEXTS, max_size=3),
-        "of": st.fixed_dictionaries({"x": SCALARS, "y": SCALARS}),
-    }
-    | {
-        "any": st.recursive(
-            SCALARS, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner)
-        )
-    },
-)
+NESTED = st.recursive(SCALARS, lambda one: st.lists(one, max_size=2) | st.dictionaries(st.text(max_size=2), one))
+NUMBER = st.integers(-3, 3)
+VALUES = st.fixed_dictionaries({"n": NUMBER}, optional={
+    "text": TEXTS, "notes": st.lists(TEXTS, max_size=3), "any": NESTED,
+    "of": st.fixed_dictionaries({"x": SCALARS, "y": SCALARS}),
+})  # fmt: skip
 INDEXES = st.sampled_from([None, False, ["text"], ["of.x"], ["notes[0]", "text"]])
 PUTS = st.builds(PutOp, NAMESPACES, KEYS, st.none() | VALUES, INDEXES, ttl=st.none())
-NUMBER = st.integers(-3, 3)
-FILTERS = st.fixed_dictionaries(
-    {},
-    optional={
-        "n": NUMBER
-        | st.dictionaries(st.sampled_from(["$eq", "$ne", "$gt", "$gte", "$lt", "$lte"]), NUMBER, max_size=2),
-        "of": st.fixed_dictionaries({"x": SCALARS | st.fixed_dictionaries({"$ne": SCALARS})}),
-        "notes": st.lists(TEXTS, max_size=2),
-    },
-)
+COMPARED = st.dictionaries(st.sampled_from(["$eq", "$ne", "$gt", "$gte", "$lt", "$lte"]), NUMBER, max_size=2)
+FILTERS = st.fixed_dictionaries({}, optional={
+    "n": NUMBER | COMPARED, "notes": st.lists(TEXTS, max_size=2),
+    "of": st.fixed_dictionaries({"x": SCALARS | st.fixed_dictionaries({"$ne": SCALARS})}),
+})  # fmt: skip
 
 
 def seen(items):
@@ -138,10 +126,9 @@ class Stores(RuleBasedStateMachine):
         paths = FIELDS if op.index is None else op.index or []
         return [text for path in paths for text in get_text_at_path(op.value, path)] if op.value else []
 
-    @rule(namespace=NAMESPACES, key=KEYS)
-    def get(self, namespace, key):
-        mine, own = self.chroma.batch([GetOp(namespace, key)])[0], self.own.batch([GetOp(namespace, key)])[0]
-        assert seen([mine] if mine else []) == seen([own] if own else [])
+    @rule(op=READS)
+    def read_alone(self, op):
+        assert self.told(op, self.chroma.batch([op])[0]) == self.told(op, self.read(op))
 
     @rule(prefix=PREFIXES, wanted=FILTERS, limit=st.integers(0, 8), offset=st.integers(0, 3))
     def search(self, prefix, wanted, limit, offset):

@@ -106,13 +106,9 @@ def test_a_rival_is_expected_to_go_as_far_as_its_dossier_or_what_it_paid_says():
     assert Experience.of(["Ben paid 1.200 times what its items were worth (1 item)."]).habit("Ben", barn) is None
 
 
-def test_what_went_unsold_teaches_nothing_about_prices():
+def test_of_what_went_unsold_or_has_no_starting_price_no_multiple_of_it_is_learned_or_expected():
     unsold = Experience().after([row(price=None, winner=None)]).sentences()
-    assert unsold == ["Nothing was sold whose starting price was told, so nothing was learned about prices."]
     assert Experience.of(unsold) == Experience()
-
-
-def test_of_an_item_whose_starting_price_nobody_told_no_multiple_of_it_is_learned_or_expected():
     unpriced = Experience().after([row(start=0), row("Barn")])
     assert unpriced.usual.count == 1
     assert unpriced.worth["Ben"].count == 2

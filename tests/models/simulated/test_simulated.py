@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from contextlib import nullcontext
 from decimal import Decimal
+from functools import partial
+from statistics import mean
 from typing import Any
 
 import pytest
@@ -41,13 +43,12 @@ def prompt(task: str, objective: str = "profit", tastes: Sequence[str] = (), **f
     return fill(PROMPTS / f"{task}.md", told | {"objective": objective}, facts, PROMPTS / "system.md")
 
 
+def items_prompt(task: str, items: Sequence[Row], **more: Any) -> Prompt:
+    return prompt(task, items=list(items), mean_estimate=mean(row["estimate"] for row in items), **more)
+
+
 def bid_prompt(least: float = 1_000, budget: float = 10_000, items: Sequence[Row] = (), **more: Any) -> Prompt:
-    items = list(items) or [item()]
-    return prompt("bid", budget=budget, minimum=least, items=items, mean_estimate=_mean(items), **more)
-
-
-def _mean(items: Sequence[Row]) -> float:
-    return sum(row["estimate"] for row in items) / len(items)
+    return items_prompt("bid", items or [item()], budget=budget, minimum=least, **more)
 
 
 def belief_prompt(price: float | None = 1_500, true: float = 2_000, **belief: Any) -> Prompt:
@@ -83,8 +84,8 @@ MANY = [bid_prompt(1_000 + number) for number in range(40)]
 
 
 def plan(items: Sequence[Row], budget: float, objective: str = "profit") -> dict[str, int]:
-    asked = prompt("plan", objective, budget=budget, items=list(items), mean_estimate=_mean(items))
-    return {row["item"]: row["priority"] for row in reply(asked)["priorities"]}
+    planned = reply(items_prompt("plan", items, objective=objective, budget=budget))
+    return {row["item"]: row["priority"] for row in planned["priorities"]}
 
 
 # ---------------------------------------------------------------- a chat model like any other
@@ -100,10 +101,11 @@ def test_answers_follow_from_the_facts_and_the_seed_and_not_from_the_order_of_ca
 
 
 async def test_it_refuses_a_prompt_without_facts_whether_awaited_or_not():
+    refused = partial(pytest.raises, ValueError, match="answers Harbor's prompts only")
     for text in ("Hello!", "", "<facts></facts>", '<facts>\n{"budget": 1}\n</facts>'):
-        with pytest.raises(ValueError, match="answers Harbor's prompts only"):
+        with refused():
             SimulatedChat().invoke(text)
-        with pytest.raises(ValueError, match="answers Harbor's prompts only"):
+        with refused():
             await SimulatedChat().ainvoke(text)
 
 
@@ -185,24 +187,22 @@ def test_what_the_objective_wants_has_the_top_priority():
     assert [name for name, priority in plan(STREET, 9_000, WANTED).items() if priority == 3] == ["The Blue House"]
 
 
-@pytest.mark.parametrize(
-    ("least", "budget", "items", "objective", "action"),
-    [
-        pytest.param(5_000, 6_000, DEAR_FIRST, "profit", "bid", id="a dear item for profit"),
-        pytest.param(5_000, 6_000, DEAR_FIRST, "items", "withdraw", id="a dear item for the number of items"),
-        pytest.param(9_000, 9_000, STREET, WANTED, "bid", id="the whole budget for what is wanted"),
-        pytest.param(9_000, 9_000, STREET, "profit", "withdraw", id="the whole budget for profit"),
-        pytest.param(1_000, 2_500, WANTED_LAST, WANTED, "withdraw", id="before what is wanted"),
-        pytest.param(1_000, 2_500, WANTED_LAST, "profit", "bid", id="before what nobody wants"),
-        pytest.param(9_000, 9_000, [item("House 1")], "Get me House 10!", "withdraw", id="a name that begins another"),
-        *(
-            pytest.param(9_000, 9_000, [item(name)], objective, "withdraw", id=f"{name} that only sounds wanted")
-            for name, objective in (("Item", "items"), ("Profit", "profit"), ("I", "profit"))
-        ),
-        pytest.param(1_000, 2_700, POOR_FIRST, "profit", "withdraw", id="a poor bargain with a short budget"),
-        pytest.param(1_000, 99_000, POOR_FIRST, "profit", "bid", id="a poor bargain with a long one"),
-    ],
-)
+BIDS: dict[str, tuple[float, float, list[Row], str, str]] = {
+    "a dear item for profit": (5_000, 6_000, DEAR_FIRST, "profit", "bid"),
+    "a dear item for the number of items": (5_000, 6_000, DEAR_FIRST, "items", "withdraw"),
+    "the whole budget for what is wanted": (9_000, 9_000, STREET, WANTED, "bid"),
+    "the whole budget for profit": (9_000, 9_000, STREET, "profit", "withdraw"),
+    "before what is wanted": (1_000, 2_500, WANTED_LAST, WANTED, "withdraw"),
+    "before what nobody wants": (1_000, 2_500, WANTED_LAST, "profit", "bid"),
+    "a name that begins another": (9_000, 9_000, [item("House 1")], "Get me House 10!", "withdraw"),
+    "a name that only sounds wanted": (9_000, 9_000, [item("Item")], "items", "withdraw"),
+    "a letter that only sounds wanted": (9_000, 9_000, [item("I")], "profit", "withdraw"),
+    "a poor bargain with a short budget": (1_000, 2_700, POOR_FIRST, "profit", "withdraw"),
+    "a poor bargain with a long one": (1_000, 99_000, POOR_FIRST, "profit", "bid"),
+}
+
+
+@pytest.mark.parametrize(("least", "budget", "items", "objective", "action"), BIDS.values(), ids=BIDS)
 def test_it_bids_as_far_as_its_objective_and_its_budget_say(least, budget, items, objective, action):
     assert reply(bid_prompt(least, budget, items, objective=objective))["action"] == action
 
@@ -216,13 +216,11 @@ TOWN, LAND = LISTINGS["urban-dwellers"], LISTINGS["rural-home-seekers"]
 
 @pytest.mark.parametrize("persona", sorted(personas()))
 def test_a_persona_likes_its_own_houses_better_than_others(persona):
-    suits = [
-        (house.persona == persona, fit({personas()[persona].text: 1.0}, house.listing))
-        for house in HOMES.items.values()
-    ]
-    own, others = ([liked for mine, liked in suits if mine == is_own] for is_own in (True, False))
-    assert len(own) == 4
-    assert sum(own) / len(own) > sum(others) / len(others)
+    likings: dict[bool, list[float]] = {True: [], False: []}
+    for house in HOMES.items.values():
+        likings[house.persona == persona].append(fit({personas()[persona].text: 1.0}, house.listing))
+    assert len(likings[True]) == 4
+    assert mean(likings[True]) > mean(likings[False])
 
 
 @pytest.mark.parametrize(
@@ -257,9 +255,9 @@ def test_a_fitting_house_is_bid_on_for_longer_by_its_listing_which_holds_no_labe
 
 
 amounts = st.decimals(min_value=1, max_value=10**6, places=2).map(float)
-rows = st.lists(
-    st.builds(lambda start, estimate: {"start": start, "estimate": estimate}, amounts, amounts), min_size=1, max_size=8
-).map(lambda found: [{"item": f"Lot {number}", **row} for number, row in enumerate(found)])
+rows = st.lists(st.tuples(amounts, amounts), min_size=1, max_size=8).map(
+    lambda found: [item(f"Lot {number}", *amounts) for number, amounts in enumerate(found)]
+)
 
 
 @given(
@@ -306,6 +304,7 @@ def test_what_has_a_priority_above_one_fits_the_budget(options, budget):
 
 
 WON = {"bidder": "Ann", "item": "Lot A", "price": 1_500}
+CENTS = belief_prompt(0.1, 0.3, budget=0.3, profits=profits(Ann=0.1))
 
 
 @pytest.mark.parametrize(
@@ -313,13 +312,10 @@ WON = {"bidder": "Ann", "item": "Lot A", "price": 1_500}
     [
         (belief_prompt(), "Ann paid $1,500 for Lot A.", 8_500, profits(Ann=500, Ben=0), [WON]),
         (belief_prompt(None, wins=[WON]), "Lot A was not sold.", 10_000, profits(Ann=0, Ben=0), [WON]),
-        (
-            belief_prompt(0.1, 0.3, budget=0.3, profits=profits(Ann=0.1)),
-            "Ann paid $", 0.2, profits(Ann=0.3), [WON | {"price": 0.1}],
-        ),
+        (CENTS, "Ann paid $", 0.2, profits(Ann=0.3), [WON | {"price": 0.1}]),
     ],
     ids=["a sale", "an item that nobody buys", "cents"],
-)  # fmt: skip
+)
 def test_a_belief_adds_up_to_the_cent(asked, reasons, budget, profits_, wins):
     answer = reply(asked)
     assert answer.pop("reasons").startswith(reasons)
