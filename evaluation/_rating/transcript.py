@@ -50,7 +50,6 @@ from harbor._core.log.thoughts import (
     Strategized,
 )
 from harbor._games.game import game_of
-from harbor._house.auctioneer import announce
 from harbor.evaluation._metrics.strategy import ACTIONS
 from harbor.evaluation._metrics.summary import is_series
 from harbor.personas._catalog.traits import foremost
@@ -103,7 +102,7 @@ def _lines(entries: Sequence[Entry], bidder: str, blind: Blind) -> Iterator[str]
             part = item
             yield from ("", f"== {_plain(item)} ==")
         if isinstance(event, PublicEvent):
-            yield from (blind(_plain(line)) for line in [*event.sentences(bidder)] or [announce(event)] if line)
+            yield from (blind(_plain(line)) for line in event.sentences(bidder))
             yield from _listings(event)
         elif isinstance(event, PrivateEvent) and event.bidder == bidder:
             yield from (f"    {ME} {blind(line)}" for line in statements(event, spell))

@@ -290,4 +290,4 @@ def told_to(bidder: str, event: Event) -> list[str]:
     """Return an event that a bidder may see as sentences; none if it needs no words or the next call states it."""
     if isinstance(event, AnalystEvent):
         return []
-    return [*event.sentences(bidder)] or [line for line in [announce(event)] if line]
+    return list(event.sentences(bidder))

@@ -17,7 +17,7 @@ from harbor._core.log.acts import HOUSE, Acted, Allocated, AllocatedSealed, Paid
 from harbor._core.log.events import EVERYONE, BidderLabelled
 from harbor._core.log.log import Log, of_type
 from harbor._games.beauty.game import BEAUTY
-from harbor._games.beauty.rules import Beauty, PrizeAwarded, contests
+from harbor._games.beauty.rules import GROUPS, Beauty, PrizeAwarded, contests
 from harbor._games.beauty.settings import BeautyRules
 from harbor._games.english_private.game import ENGLISH_PRIVATE
 from harbor._games.english_private.rules import EnglishPrivate, EnglishPrivateRules, PriceRaised
@@ -397,6 +397,7 @@ def test_groups_draw_values_and_bounds_and_set_the_assets(group, mean, deviation
     assert sum(drawn) / len(drawn) == pytest.approx(mean, abs=deviation / 20)
     assert (sum((value - mean) ** 2 for value in drawn) / len(drawn)) ** 0.5 == pytest.approx(deviation, rel=0.03)
     bounds = {built("beauty", group=group, seed=seed).bound for seed in range(200)}
+    assert GROUPS[group] == (assets / 10, assets)
     assert all(assets / 10 <= bound < assets for bound in bounds)
     assert len(bounds) > 50
 

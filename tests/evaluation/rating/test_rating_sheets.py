@@ -261,6 +261,7 @@ def test_a_judge_may_draw_its_own_records_and_raters_may_share_the_work(experime
     done = harbor("rate", *words)
     assert done.returncode == 0, done.stderr
     assert "judge:simulated rated 2 records in 2 calls" in done.stdout
+    assert not (tmp_path / "judged" / "sheets").exists(), "no people rate there"
     words = ("--out", tmp_path / "shared", "--records", 4, "--raters", 4, "--each", 2)
     assert harbor("rate", "sheets", experiment, *words).returncode == 0
     assert [len(list(one.glob("transcripts/*"))) for one in (tmp_path / "shared" / "sheets").iterdir()] == [2] * 4

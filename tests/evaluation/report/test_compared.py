@@ -20,7 +20,7 @@ from harbor.evaluation._experiments.design import EVERYONE, Comparison, Experime
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._report.comparing.compared_page import render_compared, to_csv
-from harbor.evaluation._report.comparing.side_by_side import Compared, how, verdict, warnings
+from harbor.evaluation._report.comparing.side_by_side import Compared, differences_table, how, verdict, warnings
 from support.browser import browser, findings, needs_browser, overflow, printed
 
 BIDDERS = [{"name": "Ann", "model": "@1"}, {"name": "Ben", "model": "@1"}]
@@ -121,6 +121,15 @@ def test_three_experiments_are_each_compared_with_the_first():
     assert {one.experiment: one.how for one in found.contrasts} == {"side 1": "paired", "side 2": "independent"}
     settings = [(one.experiment, one.setting, one.value, one.against) for one in found.apart]
     assert settings == [("side 2", "seed", "1", "0")]
+
+
+@pytest.mark.parametrize(("salts", "heads"), [
+    ("ab", ["metric", "bidder", "side 0", "side 1", "difference", "p"]),
+    ("abc", ["metric", "bidder", "experiment", "side 0", "its mean", "difference", "p"]),
+])  # fmt: skip
+def test_a_mean_has_the_name_of_its_experiment_or_of_several_a_column_with_it(salts, heads):
+    found = apart(*(played(design(), salt) for salt in salts))
+    assert [column.head.text for column in differences_table(found, found.contrasts).columns] == heads
 
 
 def test_what_only_one_has_is_named_and_arms_are_compared_by_their_names():
