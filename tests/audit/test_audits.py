@@ -66,6 +66,8 @@ def with_agent(name):
 def test_nothing_crosses_between_minds_of_any_kind(mind):
     found = audited(sale(LOTS[:1], **MINDS[mind]))
     assert found.leaks == []
+    compared = {(row.secret, row.whose) for row in found.rows if row.status == "equal"}
+    assert compared >= {(secret, whose) for secret in ("budget", "estimates", "bid") for whose in ("Ann", "Ben")}
     assert {row.secret for row in found.rows if row.seat} >= {"budget", "estimates", "persona", "thoughts", "bid"}
     assert any(row.secret == "memory" and row.seat for row in found.rows) == ("memory" in MINDS[mind])
 

@@ -23,6 +23,11 @@ def test_two_runs_of_one_seed_differ_in_nothing_and_whatever_differs_is_named(tm
     assert difference(first, later) == ""
     assert difference(first, left(run, "bid high", "00c0ffee", "1 o'clock")).startswith("memories: number 1 is ")
     assert told_of(run) == prompts(run)
+    calls = run / "calls.jsonl"
+    kept = calls.read_text()
+    calls.write_text(kept.replace('"reply": "', '"reply": "No. ', 1))
+    assert difference(left_in(again), left_in(run)).startswith("calls: number ")
+    calls.write_text(kept)
     cut(run / "events.jsonl", 20)
     assert told_of(run) < prompts(run)
     events, calls = again / "events.jsonl", again / "calls.jsonl"

@@ -62,9 +62,6 @@ def test_a_truthful_bidder_raises_by_the_minimum_up_to_its_estimate(minimum, est
     assert answer == (Bid(Decimal(minimum)) if minimum <= estimate else Withdraw())
 
 
-# ---------------------------------------------------------------- both
-
-
 # ---------------------------------------------------------------- the rational bidder of the ascending auction
 
 FIVE = ([100, 40, 260, 75, 120], [210, 95, 500, 160, 230])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harbor import Auction
 from harbor._config.auction import AuctionConfig, Bidder, Simulated
 from harbor._core.basics.errors import ConfigError
-from harbor._core.log.acts import HOUSE, Acted, Allocated, AllocatedSealed, PaidSealed, Tried
+from harbor._core.log.acts import HOUSE, Acted, Allocated, AllocatedSealed, Paid, PaidSealed, Tried
 from harbor._core.log.events import EVERYONE, BidderLabelled
 from harbor._core.log.log import Log, of_type
 from harbor._games.beauty.game import BEAUTY
@@ -378,7 +378,8 @@ def test_a_bidder_learns_its_own_outcome_alone_also_in_words_where_nothing_is_sh
     contest = run(beauty(show="nothing"), [15, 15, 90])
     assert "You are paid $50 for run 1." in heard(contest, "Ann")
     assert [one.bidder for one in results_in(contest.seen_by("Cho"))] == ["Cho"]
-    assert not {Acted, Allocated, AllocatedSealed, PaidSealed} & {type(event) for event in contest.seen_by("Cho")}
+    assert seen(contest, "Cho", PrizeAwarded) == [PrizeAwarded("run 1", (), None)]
+    assert not {Acted, Allocated, AllocatedSealed, Paid, PaidSealed} & {type(event) for event in contest.seen_by("Cho")}
 
 
 def test_the_opening_tells_the_fee_where_one_is_charged():

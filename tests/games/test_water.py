@@ -229,6 +229,7 @@ def test_measures_tell_days_curves_and_a_ranking_by_survival_then_health_then_ba
     played = sale.log.entries
     days = [(one.name, one.supply, one.served, one.lowest_bid) for one in metrics.days(played)]
     assert days == [("day 1", 10, ("Bob",), 30), ("day 2", 18, ("Cindy", "Alex"), 50)]
+    assert metrics.curves(played)["Bob"] == [metrics.Point(1, 30, 10, 70), metrics.Point(2, None, 9, 170)]
     ranked = [(row.bidder, row.survived, row.health, row.balance, row.days_served) for row in metrics.standings(played)]
     assert ranked == [("Bob", True, 9, 170, 1), ("Alex", True, 9, 150, 1), ("Cindy", True, 9, 140, 1)]
 

@@ -113,6 +113,7 @@ def test_what_a_paper_lists_and_what_it_sums_up_make_all_the_items_to_come():
         assert finished + len(facts["items"]) + later["number"] == 25
         estimates = sum(item["estimate"] for item in facts["items"]) + later["estimate_total"]
         seen.add((facts["you"], finished, estimates))
+    assert {you for you, *_ in seen} == {*NAMES}
     assert all(one[2] > other[2] for one, other in pairwise(sorted(seen)) if one[0] == other[0])
 
 

@@ -186,7 +186,9 @@ def test_nothing_crosses_between_whole_minds_of_any_game(name, rivals):
     assert audited(game(name, rivals=rivals, **SECOND), ("thoughts", "bid", "value")).leaks == []
 
 
-@pytest.mark.parametrize(("name", "rivals"), [("english", "together"), ("beauty", "apart"), ("water", "together")])
+@pytest.mark.parametrize(
+    ("name", "rivals"), [("english", "together"), ("second-price", "apart"), ("beauty", "apart"), ("water", "together")]
+)
 def test_a_run_that_was_killed_in_the_middle_resumes_with_all_thoughts(name, rivals, whole, tmp_path):
     log, folder = whole(name, rivals)
     copytree(folder, tmp_path / "run")

@@ -22,10 +22,10 @@ from harbor._core.log.events import ThoughtFailed
 from harbor._games.beauty.rules import answer_best
 from harbor._games.sessions.measures import Played, results_of
 from harbor._games.water.play import dry_days, forecast, least_bid
-from harbor._games.water.rules import RESIDENTS, DayClosed, Resident, Water
+from harbor._games.water.rules import RESIDENTS, DayClosed, DayOpened, Resident, Water
 from harbor._models.simulated.chat_model import read_facts
 from harbor.events import Acted, BiddersAsked, Decided, Expected, ModelCalled, Planned, SeatFailed, Signal, Tried
-from harbor.games import Chance, Entry, Withdraw
+from harbor.games import Bid, Chance, Entry, Withdraw
 from support.best_response import best_response
 from support.folders import calls
 
@@ -147,6 +147,61 @@ def test_on_a_day_without_water_minds_know_it_and_go_on(tmp_path):
     assert not of_type(log, SeatFailed)
     told = {(facts["today"], facts["supply_today"]) for facts in prompts(tmp_path / "run") if "minimum" in facts}
     assert told == {("day 1", 0), ("day 2", 0), ("day 3", 50), ("day 4", 0)}
+
+
+# ---------------------------------------------------------------- every fact of a prompt, against the log
+
+
+def water_facts(log: tuple[Entry, ...], day: int) -> dict[str, Any]:
+    """What is to be known in the morning of a day, folded from the public log by other means than a view's."""
+    closed = of_type(log, DayClosed)[: day - 1]
+    shown = {one.item: [act for act in of_type(log, Acted) if act.item == one.item] for one in closed}
+    bids = {item: {act.bidder: bid_in(act.act) for act in acts} for item, acts in shown.items()}
+    supplies = [opened.supply for opened in of_type(log, DayOpened)]
+    status = dict.fromkeys(RESIDENTS, (8, 0, 1))
+    for one in closed:
+        status |= {name: (after.health, float(after.balance), after.dry) for name, after in one.statuses.items()}
+    past = [
+        {
+            "day": one.item,
+            "supply": supplies[number],
+            "bids": bids[one.item],
+            "above_balance": [act.bidder for act in shown[one.item] if getattr(act.act, "offered", None)],
+            "served": list(one.served),
+        }
+        for number, one in enumerate(closed)
+    ]
+    return {"supply_today": supplies[day - 1], "days_left": 10 - day, "past": past, "status": status}
+
+
+def bid_in(act: Any) -> float | None:
+    bid = act.amount if isinstance(act, Bid) else act.offered
+    return None if bid is None else float(bid)
+
+
+def as_told(facts: dict[str, Any]) -> dict[str, Any]:
+    status = {
+        one["name"]: (one["health"], one["balance_before_salary"], one["health_lost_if_dry"])
+        for one in facts["residents"]
+    }
+    return {key: facts[key] for key in ("supply_today", "days_left", "past")} | {"status": status}
+
+
+@pytest.mark.parametrize(("history", "shown"), [({}, 5), ({"history": 0}, 0)])
+def test_every_fact_of_the_water_prompts_is_that_of_the_log(history, shown, tmp_path):
+    bidders = [Bidder(name) for name in ("Alex", "Bob", "Cindy", "David")] + [Bidder("Eric", rule="adversary")]
+    rules = {"game": "water", "days": 9, "supply": "low", **history}
+    log = Auction(seed=2, bidders=bidders, rules=rules).run(out=tmp_path / "run").log
+    asked = [facts for facts in prompts(tmp_path / "run") if "today" in facts]
+    assert {facts["task"] for facts in asked} == {"contest_plan", "contest_believe", "contest_replan", "water"}
+    for facts in asked:
+        day = int(facts["today"].removeprefix("day "))
+        known, told = water_facts(log, day), as_told(facts)
+        living = {name: one for name, one in known["status"].items() if one[0] > 0}
+        assert told == {**known, "past": known["past"][max(0, day - 1 - shown) :], "status": living}
+        if "minimum" in facts:
+            balance = living[facts["bidder"]][1] + float(RESIDENTS[facts["bidder"]].salary)
+            assert facts["maximum"] == pytest.approx(balance)
 
 
 def test_a_player_is_told_its_own_results_of_the_runs_that_are_shown(tmp_path):

@@ -22,13 +22,24 @@ from harbor._config.auction import check
 from harbor._config.thinking import MindSettings, Placebo
 from harbor._core.basics.errors import ConfigError
 from harbor._core.log.events import BidderLabelled, BiddersAsked, CatalogShown, SeatFailed, ThoughtFailed
-from harbor._core.log.thoughts import Mirrored, Planned, Profiled
+from harbor._core.log.thoughts import Decided, Mirrored, Planned, Profiled
 from harbor._games.english.events import ItemOpened, ItemSold, RoundClosed
 from harbor._games.english.opponent_model import value
 from harbor._models.calls.client import ModelClient
 from harbor._models.replies.replay import RawCall
 from harbor._models.simulated.chat_model import read_facts, reply_to
-from harbor.events import Acted, BidderSeated, Lot, ModelCalled, Predicted, Prediction, SaleClosed, SaleOpened, Signal
+from harbor.events import (
+    Acted,
+    BidderSeated,
+    Lot,
+    ModelCalled,
+    Predicted,
+    Prediction,
+    SaleClosed,
+    SaleOpened,
+    Signal,
+    Tried,
+)
 from harbor.games import Amount, Ask, AuctionConfig, Bid, Event, Persona, Simulated, Withdraw, stream
 from harbor.graphs import View
 from harbor.graphs._context.context import BidderContext
@@ -397,6 +408,17 @@ def test_orders_in_texts_break_no_prompt(ordered):
         assert not any(set("<>") & set(block) for block in re.findall(r"<facts>\n(.*?)\n</facts>", text))
 
 
+def test_orders_in_texts_change_no_rule_and_make_nobody_bid_beyond_what_an_item_is_worth_to_it(ordered):
+    log = ordered[0].log
+    assert of_type(log, Tried) == []
+    assert {(opened.start, opened.increment) for opened in of_type(log, ItemOpened)} == {(Decimal(1_000), Decimal(100))}
+    assert [lot.name for opened in of_type(log, SaleOpened) for lot in opened.lots] == ["Lot 0", "Lot 1", "Lot 2"]
+    last = {closed.item: closed.price for closed in of_type(log, RoundClosed)}
+    assert {sold.item: sold.price for sold in of_type(log, ItemSold)} == last
+    bids = [one.amount for one in of_type(log, Decided) if one.amount is not None]
+    assert 0 < max(bids) <= 2_530  # an estimate of $2,200, and 15 % more to one whom the item suits entirely
+
+
 def test_orders_in_texts_show_nobody_the_private_fields_of_another(ordered):
     secrets = {"Ann": "7351.19", "Bea": "8462.27", "Cyd": "6293.41"}
     for reader, prompts in ordered[1].items():
@@ -584,6 +606,7 @@ def test_a_resumed_run_deals_the_same_placebo(tmp_path):
 def test_a_placebo_with_nothing_to_replace_is_refused_in_one_line():
     for ann, complaint in (
         ({"rule": "truthful", "theory_of_mind": "true"}, "placebo 'uniform' is for the thoughts of a model; drop it"),
+        ({"agent": True}, "placebo 'uniform' is for the thoughts of a model; drop it"),
         ({}, "placebo 'uniform' replaces the results of a theory of mind; set theory_of_mind, or drop it"),
         ({"theory_of_mind": "true", "placebo": "another"}, "placebo 'another' needs two rivals; add one"),
     ):

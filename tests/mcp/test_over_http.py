@@ -14,6 +14,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from harbor._config.auction import AuctionConfig, Bidder, Item, Persona
+from harbor._core.files.layout import EVENTS
 from harbor._core.log.events import Answered, BidderSeated, SaleClosed, SeatFailed
 from harbor._core.log.log import of_type
 from harbor._core.settings import read_settings
@@ -36,10 +37,13 @@ async def test_a_host_with_the_key_holds_an_auction_that_bidders_play_without_on
         hosting = Client(streamable_http_client(f"{served.url}/host", http_client=signed))
         async with signed, hosting as host, Client(f"{served.url}/mcp") as bidder:
             held = await Played().call(host, "hold_auction", preset="demo", seats=["Ann"])
+            assert (held["status"], held["bidders"]) == ("waiting for clients", ["Ann", "Ben", "Cho"])
             await play(bidder, held["seats"]["Ann"], withdraw)
             await served.held.auction(held["auction"]).ended()
             found = await Played().call(host, "read_standings", auction=held["auction"])
             assert (found["status"], {row["bidder"] for row in found["standings"]}) == ("over", {"Ann", "Ben", "Cho"})
+            assert {item["winner"] for item in found["items"]} & {"Ben", "Cho"}
+            assert (tmp_path / held["auction"] / EVENTS).is_file()
             played = Played()
             await played.call(bidder, "read_standings", auction=held["auction"])
             await played.call(bidder, "list_auctions")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
@@ -114,6 +115,13 @@ def test_the_words_of_each_server_for_a_prompt_that_is_too_long_are_known():
 def test_the_words_in_which_servers_ask_for_a_stream_are_known(words, is_for_streams):
     told = fault_of(Refused(words, status_code=400)).words
     assert told.endswith("give extra = { streaming = true }") == is_for_streams
+
+
+def test_a_pause_is_told_with_its_end_and_its_length():
+    now = datetime.now(UTC).astimezone()
+    assert end_of_pause(7200).startswith(f"{now + timedelta(hours=2):%Y-%m-}")
+    for seconds, told in ((7200, "(2 h 0 min)"), (90, "(0 h 2 min)"), (1.5, "(1.5 s)")):
+        assert end_of_pause(seconds).endswith(told)
 
 
 def test_a_stream_that_ends_before_it_begins_is_a_fault_that_passes():

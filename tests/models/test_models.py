@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import itertools
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -153,6 +154,18 @@ def test_the_second_of_two_equal_calls_comes_from_the_cache_if_there_is_one_says
     assert [call.cached for call in desk.called] == [False, cache is not None]
     assert [call.cost_dollars > 0 for call in desk.called] == [True, cache is None]
     assert desk.called[1].cost_dollars >= 0
+
+
+def test_the_built_in_model_counts_four_characters_a_token_and_the_shape_of_the_reply_as_read():
+    prompt, chat = a_bid_prompt(), SimulatedChat()
+    asked = [("system", prompt.system), ("human", prompt.human)]
+    message = chat.invoke(asked)
+    read, written = (-(-len(text) // 4) for text in (f"{prompt.system}\n{prompt.human}", str(message.text)))
+    used = {"input_tokens": read, "output_tokens": written, "total_tokens": read + written}
+    assert used.items() <= message.usage_metadata.items()
+    called = chat.bind_tools([BidReply]).invoke(asked)
+    assert called.usage_metadata["input_tokens"] > read
+    assert called.usage_metadata["output_tokens"] == -(-len(json.dumps(called.tool_calls[0]["args"])) // 4)
 
 
 # ---------------------------------------------------------------- names

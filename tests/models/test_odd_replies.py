@@ -102,6 +102,7 @@ PHRASES: dict[str, Any] = {
     "I choose to withdraw.": OUT, "Final answer: withdraw": OUT, "I'll raise my bid to $1,200.": BID, "USD 1,200": BID,
     "Final answer: $1,200": BID, "The margin is thin.\nThe lamp is worth more.\nI bid $1,200.": BID,
     "I bid between $1,200 and $1,300.": NONE, "My final answer is $1,200. My final answer is to withdraw.": NONE,
+    "I raise my bid by $1,200.": NONE,
     "Ben bids $1,200": NONE, "I bid $1,200 for Ben.": NONE, "I won't withdraw.": NONE,
 }  # fmt: skip
 

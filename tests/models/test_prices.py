@@ -98,6 +98,8 @@ OWN, OPENROUTER = "openai:gpt-4o-mini", "https://openrouter.ai/api/v1"
         ("google_anthropic_vertex:claude-sonnet-4-5", None, "google claude-sonnet-4-5"),
         ("mistralai:mistral-large-latest", None, "mistral mistral-large"), ("xai:grok-4", None, "x-ai grok-4-0709"),
         ("bedrock_converse:amazon.nova-lite-v1:0", None, "aws amazon.nova-lite-v1:0"),
+        ("google_genai:gemini-2.5-flash", None, "google gemini-2.5-flash"),
+        ("azure_openai:gpt-4o", None, "azure gpt-4o"),
         ("openai:openai/gpt-4o-mini", OPENROUTER, "openrouter openai/gpt-4o-mini"),
         (OWN, "https://api.openai.com/v1", "openai gpt-4o-mini"),
         *(("ollama:llama3", f"http://{host}:11434", LOCAL.source) for host in ("localhost", "127.0.0.1", "[::1]")),

@@ -201,6 +201,7 @@ FAILING: dict[str, tuple[Deed, str]] = {
     "has words inside": (replies(said("I bid $5,000.", inner_messages=["x"])), "AttributeError: 'str' object has no"),
     "has a number inside": (replies(said("I bid $5,000.", inner_messages=7)), "TypeError: "),
     "used less than nothing": (usage(-1), "ValueError: the models_usage of its answer has '-1'; give 0 to 10,000,000"),
+    "used too much": (usage(10**7 + 1), "ValueError: the models_usage of its answer has '10000001'; give 0 to"),
     "used half a token": (usage(1, 0.5), "ValueError: the models_usage of its answer has '0.5'; give 0 to"),
     "starts a task that exits": (starts(raises(SystemExit(5))), "RuntimeError: no more"),
     "starts a task that starts one that exits": (starts(starts_one_that_ends), "RuntimeError: no more"),

@@ -37,7 +37,8 @@ from support.sealed import SEALED
 
 GAMES = {
     "english": {"lowerings": 1}, "water": {"days": 6}, "second-price": {"runs": 3, "show": "actions and values"},
-    "first-price": {"runs": 3}, "english-private": {"runs": 3}, "beauty": {"runs": 3, "bound": 55.5}, "sealed": {},
+    "first-price": {"runs": 3, "show": "nothing"}, "english-private": {"runs": 3},
+    "beauty": {"runs": 3, "bound": 55.5}, "sealed": {},
 }  # fmt: skip
 NAMES = ("Alex", "Bob", "Cindy", "David")
 SECRET = "sk-abcdefgh12345678"

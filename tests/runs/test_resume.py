@@ -14,6 +14,7 @@ import pytest
 from autogen_agentchat.base import Response
 from autogen_agentchat.messages import TextMessage
 from autogen_core.models import RequestUsage
+from crash.leaving import difference, left_in
 
 from harbor import Auction, Bidder, ModelSettings, Simulated, houses, resume
 from harbor._core.asking.asks import Ask
@@ -351,4 +352,5 @@ def test_a_full_disk_stops_the_auction_which_resumes_when_there_is_room(tmp_path
     assert "harbor resume run" in done.stderr
     assert not of_kind(lines(tmp_path / "run"), "seat_failed")
     assert harbor("resume", "run", "--quiet", cwd=tmp_path).returncode == 0
-    assert of_kind(lines(tmp_path / "run"), "sale_closed")
+    assert harbor(*words[:-1], "whole", cwd=tmp_path).returncode == 0
+    assert difference(left_in(tmp_path / "whole"), left_in(tmp_path / "run")) == ""

@@ -175,7 +175,7 @@ def test_the_preset_is_the_published_arena():
 
 
 @pytest.mark.parametrize("points", [
-    [("keep_learnings", 4)], [("Learned", 3)],
+    [("keep_learnings", 4)], [("Learned", 3)], [("Acted", 2), ("SaleClosed", 1), ("SeriesClosed", 1)],
     [("keep_episodes", 2), ("keep_learnings", 2), ("Remembered", 1), ("keep_dossiers", 1), ("AuctionHeld", 2)],
 ], ids=str)  # fmt: skip
 def test_a_series_that_is_stopped_anywhere_resumes_to_the_logs_and_memories_of_one_that_was_not(
@@ -281,7 +281,7 @@ def test_where_there_is_no_terminal_a_series_tells_a_line_an_auction_and_a_table
 
 
 @pytest.mark.slow
-def test_ctrl_c_says_how_a_series_is_resumed(tmp_path):
+def test_ctrl_c_says_how_a_series_is_resumed(whole, tmp_path):
     (tmp_path / "slow.toml").write_text(f"{CONFIG}models.simulated.simulated.latency_seconds = 0.02\n")
     command = [*HARBOR, "auction", "slow.toml", "--out", "run"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
@@ -290,3 +290,6 @@ def test_ctrl_c_says_how_a_series_is_resumed(tmp_path):
         _, said = running.communicate()
     assert (running.returncode, "resume with: harbor resume run" in said) == (130, True)
     assert harbor("replay", "run", cwd=tmp_path).stderr.startswith("harbor: warning: the log ends at line")
+    done = harbor("resume", "run", "--json", cwd=tmp_path)
+    assert (done.returncode, len(json.loads(done.stdout)["auctions"])) == (0, AUCTIONS)
+    check_same(tmp_path / "run", whole / "run")

@@ -107,6 +107,11 @@ def raises(turn: Turn) -> Turn:
     raise RuntimeError("not today")
 
 
+def knows_all_fields(turn: Turn) -> Turn:
+    assert "later" not in turn or isinstance(turn["later"], str), "what is that?"
+    return decide(turn)
+
+
 def knows_all_events(turn: Turn) -> Turn:
     assert not [event for event in turn["seen"] if event["type"] == "rumour_heard"], "what is that?"
     return decide(turn)
@@ -133,6 +138,7 @@ RESTARTED = "'keeper' fails instead of an answer in the middle of a game, as aft
 
 @pytest.mark.parametrize(("agent", "said"), [
     (raises, "fails instead of an answer, in the seat of 'Ann': ('RuntimeError: not today, at line "),
+    (knows_all_fields, "fails instead of an answer to a turn with a field and an event that are new to it"),
     (knows_all_events, "fails instead of an answer to a turn with a field and an event that are new to it"),
     (bears_no_refusal, "gives an answer that is refused when it is told that its last answer failed"),
     (Agent(name="keeper", description="It keeps what it hears.", make=forgetful), RESTARTED),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from harbor.evaluation._analysis.means import mean_of
 from support import coverage
 from support.coverage import LAWS, NULLS, Law, of_draws, of_means
 
@@ -27,6 +29,15 @@ def test_mostly_zero_values_always_have_an_interval_if_they_are_bounded_and_else
     laws = ("85 % zeros, others within 0 and 1", "85 % zeros")
     bounded, unbounded = (of_means(LAWS[law], 10, SAMPLES) for law in laws)
     assert bounded.of == SAMPLES > unbounded.of
+
+
+@pytest.mark.parametrize("law", ["60 % zeros", "85 % zeros, others within 0 and 1", "heavy ties", "normal, t"])
+def test_intervals_of_many_samples_are_those_of_each(law):
+    one = LAWS[law]
+    rows = one.draw(np.random.default_rng(0), (50, 6))
+    each = [mean_of(row, one.kind, one.bounds) for row in rows]
+    alone = [[np.nan if end is None else end for end in (found.low, found.high)] for found in each]
+    np.testing.assert_allclose(np.transpose(coverage.intervals(rows, one)), alone)
 
 
 def test_skewed_values_are_not_covered_by_t_alone():
