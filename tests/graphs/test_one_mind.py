@@ -38,6 +38,7 @@ from support.asked import LARGE_STEPS
 from support.cases import crossed
 from support.folders import ROOT, calls, halve
 from support.plugins import forgetting_modules, remembering
+from support.processes import closed
 
 NAMES = ("Ann", "Ben", "Cho")
 
@@ -139,7 +140,9 @@ def whole(tmp_path_factory):
         folder = tmp_path_factory.mktemp("whole") / "run"
         with warnings.catch_warnings():
             warnings.filterwarnings("error", message=".* shows nothing of what they do")
-            return game(name, rivals=rivals, **WHOLE).run(out=folder).log, folder
+            log = game(name, rivals=rivals, **WHOLE).run(out=folder).log
+        closed(folder)
+        return log, folder
 
     return held
 

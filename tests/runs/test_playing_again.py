@@ -30,6 +30,7 @@ from support.folders import TINY, contents
 from support.forging import forged as forged_somewhere
 from support.forging import lines_of, write
 from support.moody_chat import MoodyChat
+from support.processes import closed
 
 THREE = {
     "water": {"days": 3}, "second-price": {"runs": 2, "show": "actions and values"}, "first-price": {"runs": 2},
@@ -91,6 +92,7 @@ def forged(whole, tmp_path):
 def in_a_row(tmp_path_factory):
     folder = tmp_path_factory.mktemp("series") / "run"
     run_series(series(), out=folder)
+    closed(folder)
     return folder
 
 
