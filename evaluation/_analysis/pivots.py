@@ -75,7 +75,8 @@ def sign_flip_p(sample: Floats) -> float:
         return float(2.0 ** (1 - len(sample)))
     others = sample[sample != 0]  # fewer than `FEW_NONZERO`
     sums = np.abs(np.array(list(product((-1, 1), repeat=len(others)))) @ others)
-    return float((sums >= abs(others.sum()) * (1 - 1e-9)).mean())  # rounding must not separate equal sums
+    least = abs(others.sum()) - 1e-9 * np.abs(others).sum()  # rounding must not separate equal sums, also those of 0
+    return float((sums >= least).mean())
 
 
 def untestable(samples: Floats, kind: Interval) -> Bools:
