@@ -135,7 +135,8 @@ def indexes_in(folder: Path) -> dict[str, Path]:
 def _copied(folder: Path, place: Path) -> Path:
     """Copy a database and the write-ahead log of a killed process. Return the copy.
 
-    Chroma removes a log a moment after it is closed. The database is copied later, so it has all of a log that is gone.
+    Chroma may remove the log after it has closed the database. The log is copied first: if it is gone by then, the
+    database has all of it.
     """
     for name in (f"{DATABASE}-wal", DATABASE):
         with suppress(FileNotFoundError):

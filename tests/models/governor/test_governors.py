@@ -119,12 +119,18 @@ async def test_a_worker_is_told_that_a_pause_is_longer_than_its_call_waits():
     assert 6000 < told.value.seconds <= 7200
 
 
+async def one_held_and_one_waiting(address):
+    """Let a worker make one call, and begin another that has to wait for it."""
+    worker = RemoteGovernor(address)
+    held = await worker.enter(ONE)
+    waiting = asyncio.create_task(worker.enter(ONE))
+    await asyncio.sleep(0)
+    return worker, held, waiting
+
+
 async def test_a_call_of_a_worker_that_is_given_up_holds_up_no_other():
     async with serving(LocalGovernor()) as address:
-        worker = RemoteGovernor(address)
-        held = await worker.enter(ONE)
-        waiting = asyncio.create_task(worker.enter(ONE))
-        await asyncio.sleep(0)
+        worker, held, waiting = await one_held_and_one_waiting(address)
         waiting.cancel()
         worker.leave(held, Answered(10))
         await once(worker)
@@ -132,10 +138,7 @@ async def test_a_call_of_a_worker_that_is_given_up_holds_up_no_other():
 
 async def test_without_the_driver_a_call_is_stopped_and_told_so():
     async with serving(LocalGovernor()) as address:
-        worker = RemoteGovernor(address)
-        held = await worker.enter(ONE)
-        waiting = asyncio.create_task(worker.enter(ONE))
-        await asyncio.sleep(0)
+        worker, held, waiting = await one_held_and_one_waiting(address)
     with pytest.raises(Stopped, match="resume the run"):
         await waiting
     worker.leave(held, Answered(10))
