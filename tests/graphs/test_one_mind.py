@@ -34,7 +34,7 @@ from harbor.graphs import ThoughtNode, View
 from harbor.graphs._nodes.profile import PROFILE
 from harbor.personas._catalog.traits import foremost, in_percent, shares
 from harbor.testing._playing import equal
-from support.asked import LARGE_STEPS
+from support.asked import LARGE_STEPS, prompt_facts
 from support.cases import crossed
 from support.folders import ROOT, calls, halve
 from support.plugins import forgetting_modules, remembering
@@ -118,12 +118,6 @@ def had(log: list[Entry]) -> set[str]:
     return {name for name, kinds in EVENTS.items() if concluded & {*kinds}}
 
 
-def prompts(folder: Path) -> list[tuple[str, dict[str, Any]]]:
-    """The tasks and the facts of Ann's prompts."""
-    asked = [call for call in calls(folder) if call["bidder"] == "Ann"]
-    return [(call["purpose"], read_facts("\n".join(call["prompt"]))) for call in asked]
-
-
 def failed(log: list[Entry]) -> list[Event]:
     return [*of_type(log, SeatFailed), *of_type(log, ThoughtFailed)]
 
@@ -152,7 +146,7 @@ def test_a_whole_mind_has_every_thought_in_every_game_and_tells_later_thoughts_w
     log, folder = whole(name)
     assert not failed(log)
     assert had(log) == EVENTS.keys() - UNEXPECTED.get(name, set())
-    later = [facts for _, facts in prompts(folder) if facts.get("profiles") or facts.get("rivals")]
+    later = [facts for _, facts in prompt_facts(folder) if facts.get("profiles") or facts.get("rivals")]
     assert any("truthful" in json.dumps(facts) or "catalog" in facts for facts in later)
 
 
@@ -166,7 +160,7 @@ def test_a_thought_that_is_left_out_is_not_had_and_the_others_are(name, left_out
 
 @pytest.mark.parametrize(("name", "moment"), [("second-price", "run"), ("beauty", "run"), ("water", "today")])
 def test_forecasts_are_told_of_what_is_coming_alone_and_after_the_last_run_no_next_one(name, moment, whole):
-    asked = [(task, facts) for task, facts in prompts(whole(name)[1]) if facts["you"] == "Ann"]
+    asked = [(task, facts) for task, facts in prompt_facts(whole(name)[1]) if facts["you"] == "Ann"]
     assert any("interests" in facts for _, facts in asked)
     assert all(facts["interests"]["item"] == facts[moment] for _, facts in asked if "interests" in facts)
     assert not [task for task, facts in asked if task in ("contest_believe", "learn") and "forecasts" in facts]
@@ -255,7 +249,7 @@ def test_after_the_last_item_profiles_that_are_judged_are_asked_for_and_no_forec
 def test_a_placebo_takes_the_place_of_profiles_that_nothing_is_predicted_by(tmp_path):
     mind = {"rivals": "together", "predict": False, "placebo": "blank"}
     log = game("second-price", LONG, **SECOND | mind).run(out=tmp_path / "run").log
-    told = dict(prompts(tmp_path / "run"))
+    told = dict(prompt_facts(tmp_path / "run"))
     assert told["strategize"]["profiles"] == {"Ben": {}, "Cho": {}}
     assert all(row["shares"] for row in told["rivals"]["rivals"])
     assert of_type(log, Profiled)
@@ -304,7 +298,7 @@ def test_shares_that_do_not_add_up_are_scaled_and_marked():
 def test_what_failed_after_one_item_is_asked_again_after_the_next_with_both_items(tmp_path):
     log = with_replies(list.pop, times=3, items=3, out=tmp_path / "run")  # the first call, and its repairs
     first, second = list(dict.fromkeys(one.item for one in of_type(log, Decided)))[:2]
-    asked = [facts for task, facts in prompts(tmp_path / "run") if task == "rivals"]
+    asked = [facts for task, facts in prompt_facts(tmp_path / "run") if task == "rivals"]
     assert [[row["item"] for row in facts["bidding"]] for facts in asked] == [[first]] * 3 + [[first, second]]
     [failure] = of_type(log, ThoughtFailed)
     assert (failure.purpose, "missing names: 'Cho'" in failure.detail) == ("rivals", True)
@@ -353,7 +347,7 @@ def test_shown_values_tell_the_types_at_once():
 
 def test_true_types_are_told_where_a_bidder_is_to_know_them(tmp_path):
     assert not of_type(planted(1, {"runs": 2}, theory_of_mind="true").run(out=tmp_path / "run").log, Profiled)
-    told = next(facts["profiles"] for task, facts in prompts(tmp_path / "run") if task == "predict")
+    told = next(facts["profiles"] for task, facts in prompt_facts(tmp_path / "run") if task == "predict")
     assert {name: foremost(weights) for name, weights in told.items()} == TYPES
 
 

@@ -20,7 +20,7 @@ from harbor.events import ModelCalled, SeatFailed, ThoughtFailed
 from harbor.graphs._wiring.mind import NODES, levels, nodes_of
 from harbor.testing._playing import equal
 from support.asked import LARGE_STEPS
-from support.folders import ROOT, calls, halved
+from support.folders import ROOT, halved, prompts
 from support.plugins import install, installed
 from support.thoughts import thought
 
@@ -38,11 +38,6 @@ def place(tmp_path, request):
 def auction(*nodes: str, **settings: Any) -> Auction:
     bidders = [Bidder("Ann", nodes=nodes, **settings), Bidder("Ben", rule="minimum-raise")]
     return Auction(items=houses(3, 1), bidders=bidders, rules=LARGE_STEPS)
-
-
-def prompts(folder: Path, bidder: str = "Ann") -> list[tuple[str, str]]:
-    """The raw prompts of a bidder in a run: (task, text)."""
-    return [(call["purpose"], "\n".join(call["prompt"])) for call in calls(folder) if call["bidder"] == bidder]
 
 
 def refusal(reference: str, *more: str) -> str:

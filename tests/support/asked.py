@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -16,7 +17,9 @@ from harbor._config.auction import AuctionConfig
 from harbor._core.prompts.prompts import facts_in
 from harbor._models.calls.prompt import Prompt
 from harbor._models.calls.reply_shapes import schema_of
+from harbor._models.simulated.chat_model import read_facts
 from harbor.graphs._context.context import NodeContext
+from support.folders import prompts
 
 EVERYTHING: Mapping[str, Any] = {"theory_of_mind": "second", "strategy": "on", "memory": "list", "learning": True}
 TOGETHER: Mapping[str, Any] = {"theory_of_mind": "second", "rivals": "together", "strategy": "on"}
@@ -229,3 +232,8 @@ def witnessing() -> Iterator[list[Asked]]:
 
 def _messages(prompt: Prompt) -> tuple[str, ...]:
     return (prompt.system, *(asked for asked, _ in prompt.earlier), prompt.human)
+
+
+def prompt_facts(folder: Path, bidder: str = "Ann") -> list[tuple[str, dict[str, Any]]]:
+    """Read the tasks and the facts of a bidder's prompts in a run, in order."""
+    return [(task, read_facts(text)) for task, text in prompts(folder, bidder)]

@@ -60,6 +60,11 @@ def calls(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for path in folder.rglob("calls.jsonl") for line in path.read_text().splitlines()]
 
 
+def prompts(folder: Path, bidder: str = "Ann") -> list[tuple[str, str]]:
+    """Read the raw prompts of a bidder in a run: (task, text), in order."""
+    return [(call["purpose"], "\n".join(call["prompt"])) for call in calls(folder) if call["bidder"] == bidder]
+
+
 def paid(folder: Path) -> Counter[tuple[str, ...]]:
     """Count the usable replies to each question of each run in a folder."""
     return Counter(
