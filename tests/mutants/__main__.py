@@ -116,7 +116,8 @@ def _verdict(one: Mutant, clone: Path, known: Covered) -> str:
         is_sound = trees.pytest(clone, "--collect-only", f"@{chosen}", env=os.environ) == 0
         return "killed: the tests can't be collected" if is_sound else "no verdict: nor can they without the change"
     lines = (clone / "output.txt").read_text(encoding="utf-8", errors="replace").splitlines()
-    return "killed: " + next((line[:200] for line in reversed(lines) if line.startswith(("FAILED", "ERROR"))), "?")
+    failed = (line[:200] for line in reversed(lines) if line.startswith(("FAILED", "ERROR")))
+    return "killed: " + next(failed, f"pytest ended with {code}: {''.join(lines[-1:])[:200]}")
 
 
 def _kept(name: str) -> Set:
