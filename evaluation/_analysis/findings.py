@@ -1,7 +1,7 @@
 """The analysis of an experiment: estimates with intervals, planned comparisons, correlations and ratings.
 
-The draw is the unit: values of several bidders, items or days of one game are averaged, and games that share a draw are
-one cluster.
+The unit of analysis is the independent random draw: the values of one game (of bidders, items, days) are averaged, and
+games that share a draw are one cluster.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Number of games that a planned comparison needs, by simulating its own test on the differences of a pilot.
+"""Estimates how many games a planned comparison needs, by simulating its own test on the differences of a pilot.
 
-Differences of yes or no are drawn as -1, 0 and 1. All others are resampled from the pilot, shifted to the effect and
-scaled to the asked variance. Random streams are fixed, so equal data return equal results.
+Differences of a yes-or-no metric are drawn as -1, 0 and 1. All others are resampled from the pilot, shifted to the
+effect and scaled to the given variance. Random streams are fixed, so equal data return equal results.
 """
 
 from __future__ import annotations
@@ -123,11 +123,11 @@ class Games:
 class Need:
     """The number of games on each side, paired by repeat, with which a planned comparison finds a difference.
 
-    `pairs` is the number of repeats of the pilot with a value on both sides, `missing` that of the other repeats, and
-    `draws` the number of independent random draws of the pairs. `sd` is the standard deviation of the differences, in
-    the unit of the metric, and `test` the method that tests them. `games` is the need of this comparison alone.
-    `games_holm` is the need if all planned comparisons are corrected by Holm, whatever the results of the others are.
-    If `games` or `games_holm` is None, `note` says why.
+    `pairs` counts the pilot's repeats with a value on both sides, `missing` its other repeats, and `draws` the
+    independent random draws among the pairs. `sd` is the standard deviation of the differences, in the unit of the
+    metric, and `test` the method that tests them. `games` is the need of this comparison alone. `games_holm` is the
+    need if all planned comparisons are corrected by Holm, whatever the results of the others are. If `games` or
+    `games_holm` is None, `note` says why.
     """
 
     metric: str

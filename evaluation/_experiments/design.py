@@ -267,7 +267,7 @@ def measured(experiment: Experiment) -> tuple[str, ...]:
 
 
 def ranking(experiment: Experiment) -> str:
-    """Return the metric with the ranks for TrueSkill. A series has ranks in each of its auctions."""
+    """Return the metric whose ranks TrueSkill uses: that of each auction for a series, else that of the game."""
     variations = (*experiment.arms, *experiment.conditions)
     series = any("series" in settings for settings in (experiment.auction, *(one.auction for one in variations)))
     return "series_rank" if series else "rank"

@@ -35,9 +35,9 @@ _NO_BELIEFS = "no bidder has written down beliefs"
 def belief_error_rate_self(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Measure the corrected failure rate of each bidder's beliefs about itself, a share: F / (C + F).
 
-    F is the number of wrong fields over all updates of the belief. C is the number of all fields, because the
-    auctioneer corrects each wrong field. If the settings leave beliefs uncorrected, C is the same, so that rates can be
-    compared. If every field is wrong once, the rate is 1/2.
+    F counts the wrong fields of all updates of the belief. C counts the fields that are right in the end. These are all
+    fields, because the auctioneer corrects each wrong one. C is the same if the settings leave beliefs uncorrected, so
+    that rates can be compared. If every field is wrong once, the rate is 1/2.
 
     Source: Chen et al. 2023, sec. 4.1, Fig. 2.
     """
@@ -333,7 +333,7 @@ def binned(name: str, pairs: Iterable[tuple[str, float, float]]) -> list[Measure
 
 @metric("predicted interest beside bids", "share", no_data=NO_INTEREST, place="bin")
 def interest_reliability(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure, in bins of the interest that a bidder predicted, how often rivals bid on an item.
+    """Measure how often rivals bid on an item, by bins of the interest that a bidder predicted for them.
 
     For each bidder and each bin of predicted interest there are two values. With `about` "predicted", the value is the
     mean predicted interest; with "observed", it is the share of these predictions whose rival bid on the item. Only the

@@ -276,7 +276,8 @@ def mean_rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 def rank_trend(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Measure the slope of each bidder's rank over the number of the auction, by least squares.
 
-    If the slope is below 0, the rank gets better from auction to auction. The slope is missing if one auction is over.
+    If the slope is below 0, the rank gets better from auction to auction. The slope is missing if fewer than two
+    auctions are over.
 
     Source: Chen et al. 2023, sec. 4.3, Fig. 6 (which shows the paths).
     """

@@ -130,7 +130,7 @@ async def run_experiment(
     Raises:
         ConfigError: no trial could be run with a setting, or a price is unknown; nothing has been written.
         RunFolderError: the folder exists, or can't be written.
-        ModelError: a provider refuses the calls of a model; mend it and resume.
+        ModelError: a provider refuses the calls of a model; remove the cause and resume.
         RunPaused: a provider can't be reached; resume later.
         OSError: a file can't be written, for example on a full disk; make room and resume.
     """
@@ -161,16 +161,16 @@ async def resume_experiment(
 ) -> Results:
     """Resume an experiment: finished trials stay as they are, and an interrupted one is replayed, then continued.
 
-    It keeps its options; new ones replace them, and the manifest notes this. A failed trial stays failed unless
-    `retry_failed`, but a trial whose replay differed from its log is tried again. A folder from somebody else needs
-    `trust`, as in `harbor.resume`. `agents` are as in `run_experiment`.
+    The experiment keeps its options except those that `options` sets; the manifest notes each change. A failed trial is
+    tried again only with `retry_failed`, or if it failed because its replay differed from its log. A folder from
+    somebody else needs `trust`, as in `harbor.resume`. `agents` are as in `run_experiment`.
 
     Raises:
-        RunFolderError: it is no folder of an experiment, not marked as yours, its design or version differs, or another
-            process runs it.
+        RunFolderError: the folder has no experiment or is not marked as yours, its design was changed, another version
+            of Harbor began it, or another process runs it.
         LogError: the log of a game was edited.
         ConfigError: a price is unknown, or an option contradicts what the experiment has.
-        ModelError: a provider refuses the calls of a model; mend it and resume.
+        ModelError: a provider refuses the calls of a model; remove the cause and resume.
         RunPaused: a provider can't be reached; resume later.
         OSError: the folder can't be written.
     """

@@ -186,7 +186,7 @@ def _came_to_its_end(path: Path) -> bool:
 
 
 def without_tries(path: Path) -> Path:
-    """Return the folder of the trial; an earlier try has a folder with a suffix."""
+    """Return the folder of a trial from that of a failed try, which has the suffix `-failed-N`."""
     return path.with_name(re.sub(r"-failed-\d+$", "", path.name))
 
 

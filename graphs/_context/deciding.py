@@ -119,7 +119,7 @@ def call(game: Game, view: View) -> Row:
 
 
 def earlier_calls(game: Game, view: View) -> list[Turn] | None:
-    """Return the earlier calls of the game with their answers; None if the bidder's calls are no dialogue."""
+    """Return the earlier calls of the game with their answers; None if the bidder's `context` is "fresh"."""
     if view.mind.context == "fresh":
         return None
     ask, apart = cast(Ask, view.now), stays(game, view.mind)

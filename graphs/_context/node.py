@@ -59,11 +59,11 @@ class ThoughtNode:
     occasion. `step` is the node's name in the graph, by default `name`; a bidder has only one node of each step.
     `answers` is true for the node that answers a call; it comes last.
 
-    A node is in the graph of a bidder if `on` returns true for the bidder's settings; `adapt` then returns the node as
-    this bidder has it. If that node has no occasions, it only keeps a note of another node's conclusion. `uses` names
-    the settings of the bidder that `on`, `adapt` or the node read. `when` says whether the thought is worth a call to
-    the model now. A node that asks a model but has no `prompt` is only in games that have a prompt for its name in
-    `Play.thoughts`.
+    A node is in the graph of a bidder if `on` returns true for the bidder's settings; `adapt` then returns the version
+    of the node for this bidder. A version without occasions only keeps a note of another node's conclusion. `uses`
+    names the settings of the bidder that `on`, `adapt` or the node read. `when` says whether the thought is worth a
+    call to the model now. A node that asks a model without a `prompt` of its own is only in games whose `Play.thoughts`
+    has a prompt for its name.
 
     A node is either declared by its fields, or has its own function `run`. A declared node asks a model with its
     `prompt`, whose only blank is ${facts}, and gets a `reply` of this Pydantic model. `check` says what is wrong with a

@@ -74,7 +74,7 @@ REPLAN = replace(
 
 
 def facts(view: View) -> Row:
-    """Return the next item, and each rival's earlier bids and yardstick for it."""
+    """Return the next item, and of each rival its yardstick for that item and its highest bids on earlier ones."""
     item = next_item(view)
     rows = []
     for rival in view.in_play:

@@ -102,7 +102,7 @@ def facts(view: View, rival: str, item: str) -> Row:
 
 
 def in_shares(node: ThoughtNode, mind: MindSettings) -> ThoughtNode:
-    """Return the node with a reply in shares, unless the bidder's protocol asks for weights."""
+    """Return the node with a reply of one share per persona, unless the bidder's protocol asks for weights."""
     return replace(node, reply=IN_SHARES[node.name]) if mind.asks_shares else node
 
 

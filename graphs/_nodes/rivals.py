@@ -1,6 +1,6 @@
-"""Rivals: in one call, profile all rivals, predict their profiles of the bidder, and forecast their next acts.
+"""The thought `rivals`: one call profiles all rivals, predicts their profiles of the bidder, and forecasts their acts.
 
-It concludes the events of `profile`, `mirror` and `predict`. Source: Harbor's own.
+Its events are those of the thoughts `profile`, `mirror` and `predict`. Source: Harbor's own.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ async def rivals(state: ThoughtState, context: NodeContext) -> Update:
 
 
 def in_the_last(view: View) -> tuple[str, ...]:
-    """Name the rivals that were in the last part together with this bidder; if lots are listed, all of them."""
+    """Name the rivals that were asked in the last part if this bidder was; if lots are listed, name all rivals."""
     last = view.results[-1].asked if view.results and not view.lots else frozenset()
     return tuple(rival for rival in view.rivals if not last or {rival, view.name} <= last)
 
@@ -99,7 +99,7 @@ def _shares(view: View, profile: Any) -> dict[str, float]:
 
 
 def record(view: View, part: Part) -> Row:
-    """Return everyone's acts in a part, with the yardstick of the bidders' types: once, if it is the same for all."""
+    """Return everyone's highest bid in a part, with its yardstick, which stands once if it is the same for all."""
     highest = {name: part.highest_bid(name) for _, name, _ in part.bids}
     yardsticks = {name: view.yardstick(view.name, view.seen, part.item, name) for name in highest}
     common = next(iter(yardsticks.values()), {})

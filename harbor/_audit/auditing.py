@@ -84,11 +84,11 @@ HOUSE = "the house"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The result for one secret of one bidder at one seat; `seat` is empty where the secret is not in this game.
+    """Whether the bidder `seat` learned a secret of `whose`: of another bidder, or of the house.
 
-    `compared` is the number of public events that were compared, out of `events`, and `until` the event that ended the
-    comparison. "disclosed" means that the settings tell this seat the secret. "not compared" means that the first
-    public event already depends on the secret.
+    `seat` is empty if the game has no such secret. `compared` of `events` public events were compared, and `until` says
+    why the comparison ended there. "disclosed" means that the settings tell this seat the secret. "not compared" means
+    that the first public event already depends on the secret.
     """
 
     secret: str

@@ -86,10 +86,10 @@ class Tape:
     """One game as its seats were told it.
 
     `like` are the public events of the other game of a comparison: the tape stops this game soon after the first
-    difference. `said` has the words of each bidder by place (None: its seat failed), and `failed` the places where they
-    were no legal answer. `parted` is the number of public events after which an answer could not be the same,
-    `parted_at` that of settlements. `differs` is the index of the first public event that differs from the other game.
-    These three are None if that did not happen.
+    difference. `said` has the words of each bidder at each ask (None: its seat failed), and `failed` has the asks whose
+    answer was refused. An answer of the other game may be illegal in this one: `parted` then counts the public events
+    before that answer, and `parted_at` counts the settlements. `differs` is the index of the first public event that
+    differs from the other game. These three are None if that did not happen.
     """
 
     like: Sequence[Event] | None = None

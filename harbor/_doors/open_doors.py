@@ -206,7 +206,7 @@ class OpenSeat(Door):
 
 
 def open_door(agent: Any) -> Door:
-    """Return the door to any agent but a chat agent, which needs none."""
+    """Return the door to an agent; an AutoGen chat agent needs none."""
     if isinstance(agent, Door):
         return agent
     if isinstance(agent, AgentCommand):

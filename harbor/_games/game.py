@@ -74,18 +74,18 @@ class Play:
     ${facts}. `policy` returns the answer of the built-in model to `prompt`, from the facts alone. `plan` is the plan of
     the built-in model in a sentence. `outlook` returns an `Outlook`: the rivals whose next action is worth a forecast,
     and whether the player will act again. `forecast` returns the bid that the built-in model expects next from a rival;
-    a game with an `outlook` needs it. `yardstick` returns facts on the amount with which a rival would compare a bid,
-    as `mean` and `scatter`; by default, `mean` is the player's own estimate of the item, and `scatter` is a fifth of
+    a game with an `outlook` needs it. `yardstick` estimates the amount with which a rival compares its bid, as the
+    facts `mean` and `scatter`; by default, `mean` is the player's own estimate of the item, and `scatter` is a fifth of
     it.
 
     `thoughts` are the game's own versions of thoughts, by the name of the thought's node in the bidder's graph. `tells`
-    lists what the game's own prompts tell, so that Harbor does not add it: the thoughts whose conclusions they tell, by
-    the name of the node, and the settings of a bidder, such as the objective. `reply` is the Pydantic model of an
-    answer if all asks have the same one; if it is None, each ask determines its model. `stays` names the facts that do
-    not change during the game; they come first in a prompt. `explains` returns the names of the facts that `system`
-    explains in all prompts of a bidder, although only some prompts contain these facts. `standing` returns further
-    facts for thoughts of which the game has no own version. `heeds_personas` is false if `policy` reads no personas
-    except the game's own types of players; Harbor then warns if a bidder has another persona.
+    lists what the game's own prompts tell: conclusions of thoughts, by the name of the node, which Harbor then does not
+    add, and settings of a bidder, such as the objective. `reply` is the Pydantic model of an answer if all asks have
+    the same one; if it is None, each ask determines its model. `stays` names the facts that do not change during the
+    game; they come first in a prompt. `explains` returns the names of the facts that `system` explains in all prompts
+    of a bidder, although only some prompts contain these facts. `standing` returns further facts for the thoughts that
+    are not in `thoughts`. `heeds_personas` is false if `policy` reads no personas except the game's own types of
+    players; Harbor then warns if a bidder has another persona.
     """
 
     facts: Callable[[str, Seen], Facts] = part("what a player knows, as facts for its prompts")

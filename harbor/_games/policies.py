@@ -1,8 +1,8 @@
 """Policies play without a language model: Harbor's scripted policies, and the built-in model's judgment of rivals.
 
-Some scripted policies need settings that few games have; the others play all games. Level-k policies have one level,
-or a level that is drawn from a mixture. The built-in model judges all rivals in one call as it judges each alone, on
-the same facts.
+Some scripted policies need settings that few games have; the others play all games. Level-k policies have one level, or
+a level that is drawn from a mixture. From the same facts, the built-in model judges rivals alike in one call for all
+and in one call for each.
 """
 
 from __future__ import annotations

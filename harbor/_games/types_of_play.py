@@ -229,7 +229,7 @@ def strategize(facts: Facts, settings: Simulated, chance: Random) -> Values:  # 
 
 
 def learn(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Return each rival's mean bid over all games, and the mean price in this one, as sentences."""
+    """Return as sentences each bidder's mean highest bid over all games, and the mean price in this one."""
     found = filter(None, map(_HABIT.fullmatch, facts["learnings"]))
     known = {one[2]: (float(one[3]), int(one[4])) for one in found if one[1] == facts["game"]}
     bids: dict[str, list[float]] = {}

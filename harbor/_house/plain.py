@@ -31,7 +31,7 @@ _WITHDRAWAL = SeatReply(answer=Withdraw())
 
 
 def never_waits(policy: Policy | None) -> bool:
-    """Say whether a bidder is a policy that only decides, because it does not override `Policy.act`."""
+    """Say whether a bidder has a policy that never waits: it does not override `Policy.act`."""
     return policy is not None and type(policy).act is Policy.act
 
 

@@ -230,7 +230,7 @@ class OpenModel:
     def of(
         cls, name: str, chats: Mapping[str, BaseChatModel], settings: ModelSettings, recorded: ReplyForm | None
     ) -> OpenModel:
-        """Open a model from its chat models; `recorded` is the form that it took in an interrupted run."""
+        """Open a model from its chat models; `recorded` is the reply form that the model used in an interrupted run."""
         chat = next(iter(chats.values()))
         known = known_to(chat, settings)  # all keys of a model share it
         keys = []

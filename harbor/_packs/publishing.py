@@ -38,7 +38,7 @@ VERSION = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,40}")
 
 
 def told(settings: Settings) -> dict[str, Any]:
-    """Return the settings that their classes list as `public`, as JSON. Filter nested settings in the same way."""
+    """Return as JSON the fields that the class of the settings lists in `public`; filter nested settings alike."""
     plain = settings.model_dump(mode="json", include=set(type(settings).public))
     return {name: _told(getattr(settings, name), plain[name]) for name in sorted(type(settings).public)}
 

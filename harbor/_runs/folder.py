@@ -86,12 +86,12 @@ class RunFolder:
     def make(cls, path: Path, config: AuctionConfig, options: AuctionOptions | None = None) -> RunFolder:
         """Make a new folder with its config and manifest, once the run is ready to start.
 
-        With `options`, the folder is marked as the user's own and keeps them. Without, a folder above has mark and
-        options.
+        With `options`, the folder is marked as the user's own and keeps them. Without them, the folder of the series or
+        experiment above has both.
 
         Raises:
             RunFolderError: the folder exists, or can't be made.
-            ConfigError: there is no place for the key of marks.
+            ConfigError: there is no place for the key that makes marks.
         """
         text = config.model_dump_json(indent=2)
         safe = not all(bidder.rule for bidder in config.bidders)

@@ -74,7 +74,7 @@ def cache_again(path: Path, options: AuctionOptions) -> ReplyCache | None:
     """Open the cache of a run again.
 
     Raises:
-        ConfigError: only the caller knows its place.
+        ConfigError: the run used a cache of the caller's own, which only the caller can pass again.
     """
     from harbor._models.replies.cache import ReplyCache
 

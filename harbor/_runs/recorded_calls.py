@@ -43,7 +43,7 @@ class NotRecorded(LogError):
     Attributes:
         what: the call, in words.
         asked: the words of the prompt; empty for an agent or a person.
-        recorded: the nearest call: the next one for the same purpose, if any.
+        recorded: the bidder's next recorded call with the same purpose; None if there is none.
     """
 
     def __init__(self, what: str, asked: Sequence[str] = (), recorded: RawCall | None = None) -> None:

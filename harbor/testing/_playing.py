@@ -78,7 +78,7 @@ class Played(NamedTuple):
 
 
 def whole(extension: Any, kind: Kind) -> None:
-    """Require that an extension has all its parts, and keep it in this process.
+    """Require that an extension is sound and complete, and register it in this process.
 
     Raises:
         AssertionError: it lacks one, or its name is taken.
@@ -106,7 +106,7 @@ def promised(what: str) -> Iterator[None]:
 
 
 def names_of(game: Game) -> tuple[str, ...]:
-    """Name bidders that a game takes: three, or those whom its settings name, or fewer or more."""
+    """Name bidders with which the game can be made: three, else those whom its settings name, else fewer or more."""
     settings = game.settings()
     tables = [tuple(one) for name in type(settings).model_fields if isinstance(one := getattr(settings, name), dict)]
     for names in (BIDDERS, *filter(None, tables), *(MORE_BIDDERS[:number] for number in OTHER_NUMBERS)):
@@ -197,7 +197,7 @@ def public(log: Sequence[Entry]) -> list[Entry]:
 
 
 def cuts(log: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
-    """Yield beginnings of a log, as if it broke off there, and the whole log last."""
+    """Yield beginnings of a log, as if the run had stopped after each, and the whole log last."""
     for end in range(1, len(log), max(1, len(log) // CUTS)):
         yield log[:end]
     yield log

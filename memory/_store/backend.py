@@ -124,9 +124,10 @@ class Collections:
         return embedding
 
     def torn(self, dimension: int) -> Iterator[CollectionStore]:
-        """Yield the collections whose index a killed process left torn. Remove the index first, so that it is rebuilt.
+        """Yield each collection whose index was saved only in part, after the removal of that index.
 
-        The memories themselves are whole, in SQLite. Chroma saves the index in several files, one after another.
+        Chroma then rebuilds it. The memories themselves are whole, in SQLite. Chroma saves the index in several files,
+        one after another.
         """
         for collection in self.known.values():
             index = self.doubted.get(str(collection.rows.id))

@@ -114,7 +114,7 @@ class Shelf:
         self._total = 0
 
     def use(self, collections: Sequence[CollectionStore]) -> None:
-        """Note the used collections. Drop the least recently used ones until the cache fits, but never staged ones."""
+        """Note the used collections; empty the caches of those used longest ago, unless they have staged writes."""
         for one in collections:
             before, _ = self._sizes.pop(one.namespace, (0, one))
             self._total -= before

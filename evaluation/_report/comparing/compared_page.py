@@ -58,7 +58,7 @@ TEMPLATE = "harbor.evaluation._report/compared.html.j2"
 
 
 def render_compared(compared: Compared) -> str:
-    """Return the page: the verdict, all differences, and the differences of designs and versions."""
+    """Return the page: the verdict, all differences of metrics, and the settings and versions that differ."""
     return filled(
         TEMPLATE,
         names=[*compared.experiments],

@@ -108,7 +108,7 @@ class Drawing:
 
     If it could not be drawn, `failure` has the reason in one line and there are no panels. `question` is the question
     that it answers. `facts` describe its numbers by name: the games behind them (n), the unit, the interval. `beside`
-    explains the numbers that only pictures of `INCHES_FOR_NUMBERS` and more print beside their marks; `narrow` says
+    explains the numbers beside the marks, which only pictures at least `INCHES_FOR_NUMBERS` wide have; `narrow` says
     where to find them otherwise.
     """
 

@@ -165,7 +165,7 @@ def render(loaded: Loaded, games_note: str = GAMES_NOTE) -> str:
 
 
 def commands(experiment: Experiment) -> list[str]:
-    """Return the commands that reproduce an experiment: from its design, and by name if that is the same design."""
+    """Return the commands that reproduce an experiment: from its design, and by name if it equals a preset."""
     by_name = _by_name(experiment) if experiment.name in presets() else None
     return ["harbor experiment run experiment.json", *([by_name] if by_name else [])]
 

@@ -72,7 +72,7 @@ Row = Sequence[Panel]
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of a figure: rows of panels in `across` columns, the legend below them, and a sentence on its number."""
+    """A page of a figure: rows of panels in `across` columns, the legend below them, and "Page 2 of 3." or ""."""
 
     rows: tuple[Row, ...]
     legend: tuple[LegendEntry, ...]

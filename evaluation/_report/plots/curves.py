@@ -79,7 +79,7 @@ def compared(table: pd.DataFrame) -> tuple[str, tuple[str, ...]]:
 
 
 def in_places(rows: pd.DataFrame) -> pd.DataFrame:
-    """Drop the games of arms and conditions with a single place: a curve needs two."""
+    """Drop arms and conditions whose values all have one `at`: a curve needs two."""
     return rows[rows.groupby(["arm", "condition"])["at"].transform("nunique") > 1]
 
 

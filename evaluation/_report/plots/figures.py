@@ -34,7 +34,8 @@ def figures(loaded: Loaded) -> dict[str, Drawing]:
 def ways_to_draw(loaded: Loaded) -> dict[str, Way]:
     """Return the figures by name, without drawing them.
 
-    First come the figures that the design names, then the line that answers its question, then its comparisons.
+    First come the figures that the design names; if it names none, the line of its first metric over an ordered factor.
+    Then come comparisons, ratings, and all others.
     """
     named = [found("figure", name) for name in loaded.experiment.figures]
     chosen: dict[str, Figure] = {one.name: one.value for one in (*named, *everything("figure"))}

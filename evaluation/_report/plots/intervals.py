@@ -182,9 +182,10 @@ RATED = {
 
 
 def dots(loaded: Loaded, metric: str, says: str, caption: str = CAPTION, told: Facts = ()) -> Drawing | None:
-    """Draw the means of a metric with their intervals: as lines over the scale of the design, or else as rows.
+    """Draw the means of a metric with their intervals: as lines if conditions or arms have a scale, else as rows.
 
-    Faint dots are single games, and open marks published numbers. A metric that never varies is not drawn.
+    Faint dots are single games, and open marks published numbers. A metric that never varies is drawn only beside
+    published numbers.
     """
     found, published = drawable(loaded, metric)
     if not found:

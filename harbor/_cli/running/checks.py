@@ -139,7 +139,7 @@ Secrets = Annotated[
 def audit(
     game: Game = None, preset: Preset = None, items: Items = None, secret: Secrets = None, as_json: Json = False
 ) -> None:
-    """Change each secret of each bidder in turn, and see that no other is told anything else."""
+    """Change each secret of each bidder in turn, and check that every other bidder is told the same as before."""
     from harbor._runs.folder import read_config
 
     place = Path(game) if game is not None else None

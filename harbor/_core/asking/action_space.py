@@ -40,8 +40,8 @@ class ActionSpace(ABC):
     """The actions with which a bidder can answer an ask.
 
     A new space is a frozen dataclass that inherits from this class, and is added to the union `Space`. For every legal
-    action, `read` has to return that action from the words that `say` writes for it. In every space, a bidder withdraws
-    if all its attempts to answer fail.
+    action, `read(say(action))` must return that action. In every space, a bidder withdraws if all its attempts to
+    answer fail.
     """
 
     __slots__ = ()

@@ -81,7 +81,7 @@ class CodeError(HarborError):
 
 
 class CacheError(HarborError):
-    """Replies in the cache can't be exported or imported, or a file of replies has another content than it claims."""
+    """Replies in the cache can't be exported or imported, or a reply in a file does not belong to its address."""
 
 
 class RatingError(HarborError):

@@ -106,7 +106,7 @@ def mark(folder: Path) -> None:
 
 
 def is_own(folder: Path) -> bool:
-    """Say whether a folder has the user's mark over its present settings."""
+    """Say whether a folder has a mark that the user's key made for its present settings."""
     key = _key()
     try:
         found, files = read_sent(folder / MARK, MOST_MARK).split(b"\n"), _covered(folder)

@@ -127,7 +127,7 @@ def make_private(path: Path, exist_ok: bool = False) -> None:
     """Make a private folder; a missing parent, such as ``runs``, gets the mode of its own parent.
 
     Raises:
-        FileExistsError: it is there, unless that is `exist_ok`.
+        FileExistsError: the folder is there, and `exist_ok` is false.
         OSError: it can't be made.
     """
     _make_parents(path.parent)

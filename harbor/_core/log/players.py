@@ -39,7 +39,7 @@ class Policy(ABC):
     drawn: str = ""
 
     async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | str | None:
-        """Return the answer of `decide` to an ask; return None at a pause, in which nothing is asked."""
+        """Return the answer of `decide` to an ask; return None at a pause, when nothing is asked."""
         return self.decide(ask, seen) if isinstance(ask, Ask) else None
 
     @abstractmethod

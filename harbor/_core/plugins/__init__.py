@@ -1,1 +1,1 @@
-"""Extensions of packages: their values, and how names find them."""
+"""Extensions that packages bring: their kinds, and how Harbor finds one by its name or reference."""

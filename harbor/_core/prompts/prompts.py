@@ -227,7 +227,7 @@ def _continued(before: Any, now: Any) -> list[Any]:
 
 
 def merged(turns: Iterable[Facts]) -> dict[str, Any]:
-    """Combine the facts of a dialogue, as they hold at its end."""
+    """Return the facts that hold at the end of a dialogue, in which later turns tell changes alone."""
     known: dict[str, Any] = {}
     for turn in turns:
         told = dict(turn)

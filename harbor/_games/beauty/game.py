@@ -28,7 +28,7 @@ def build(rules: BeautyRules, config: AuctionConfig) -> Beauty:
 
 
 def from_public(rules: BeautyRules, events: Seen) -> Beauty:
-    """Make the rules with the bound in the opening."""
+    """Make the rules from the settings, and from the bidders and the bound of the opening event."""
     opened = next(event for event in events if isinstance(event, BeautyOpened))
     return Beauty(opened.bidders, rules, opened.bound)
 

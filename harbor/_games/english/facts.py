@@ -192,7 +192,7 @@ def long_over(results: Iterable[Part]) -> set[str]:
 
 
 def belief(belief: Belief, earlier: Collection[str] = ()) -> Row:
-    """Return a belief in the form of the reply to `believe`, with a summary of the wins of `earlier` items."""
+    """Return a belief in the form of a model's reply to `believe`; the wins of `earlier` items are summed up."""
     known: Row = {
         "budget": belief.budget,
         "profits": [{"bidder": bidder, "profit": profit} for bidder, profit in belief.profits.items()],

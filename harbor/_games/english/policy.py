@@ -85,7 +85,7 @@ def wanted(facts: Facts) -> str:
 
 
 def up_to(facts: Facts, settings: Simulated) -> tuple[float, str]:
-    """Return one's own limit in dollars, and the reason."""
+    """Return the highest amount that the bidder itself bids, in dollars, and the reason."""
     item, budget = coming(facts)[0], float(facts["budget"])
     if settings.policy == "minimum":
         share = float(settings.limit_share)

@@ -291,7 +291,7 @@ def _of_call(view: View, bidding: LotBidding | None, minimum: Decimal, budget: D
 
 
 def turns(view: View) -> list[Turn] | None:
-    """Return the earlier calls on this item with their answers; None for a bidder without dialogue."""
+    """Return the earlier calls on this item with their answers; None if the bidder's `context` is "fresh"."""
     mind, ask, bidding = view.mind, cast(Ask, view.now), bidding_on(view.part)
     if mind.context == "fresh":
         return None

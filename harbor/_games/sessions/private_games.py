@@ -142,7 +142,7 @@ class PrivateValues(Session):
         return [*shown, *self.allot(state.run, bids, broke, self.options.shown)]
 
     def allot(self, run: int, bids: Bids, broke: Collection[str], show: str) -> list[Event]:
-        """Return the events of allocation and payment, the analyst's label, and the public outcome."""
+        """Return the events that end a run: allocation, payments, the equilibrium for the analyst, and the outcome."""
         item, outcome = name_of(run), self.outcome(bids)
         values = {name: self.values[name][run - 1] for name in self.bidders}
         events: list[Event] = []

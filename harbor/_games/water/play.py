@@ -1,7 +1,7 @@
-"""Residents play the water game from its past days and everyone's status.
+"""In the water game, residents decide from the past days and everyone's status.
 
-Prompts tell this knowledge as facts. The built-in model plays from these facts alone: it spreads its money over the
-days until it must have water. A rational policy plays without a prompt.
+Prompts tell both as facts. The built-in model plays from these facts alone: it spreads its money over the
+days until it must have water. The rational policy reads no prompt.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class BatchGame:
 
     @property
     def waits(self) -> bool:
-        """Say whether one of its calls waits, also for another game that asks the same."""
+        """Say whether one of its calls waits for a reply, including the reply to an equal call of another game."""
         return any(bidder.is_on for bidder in self.bidders)
 
 
@@ -82,7 +82,7 @@ class BatchLane:
 
     @contextmanager
     def holding(self, name: str, recorded: Callable[[], Iterable[str]] = tuple) -> Iterator[BatchGame]:
-        """Hold a game; `recorded` names the answers that it has recorded, which are not handed out again."""
+        """Hold a game; `recorded` returns the ids of the answers that the game has, so that no call gets them again."""
         game = BatchGame(self, name)
         self._games.append(game)
         if self._earlier.has(name):

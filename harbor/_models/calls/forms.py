@@ -178,7 +178,7 @@ class Forms:
         return tuple(name for name in wished(self.settings) if name in gone)
 
     def sent_without(self, not_taken: tuple[str, ...]) -> ModelSettings:
-        """Return the settings without these, as the same object each time, because the cache reads each object once."""
+        """Return the settings without those named, as one object for equal names: the cache reads each object once."""
         if not_taken not in self._sent:
             self._sent[not_taken] = sent(self.settings, not_taken)
         return self._sent[not_taken]
@@ -231,7 +231,7 @@ class Forms:
         return (only,) if only else tuple(dict.fromkeys((first or FORMS[0], *FORMS)))
 
     def asked_as(self, shape: Shape, form: ReplyForm) -> Asking:
-        """Bind a shape to the model once; ask in plain text if the chat model lacks the form."""
+        """Return the way to ask for a shape in a form, made once: in plain text if the chat model lacks the form."""
         key = shape, form, self.not_taken
         if key not in self._bound:
             self._bound[key] = self._bind(shape, form)

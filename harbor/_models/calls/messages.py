@@ -179,11 +179,11 @@ def message_of(reply: str, whole: Message | None) -> AIMessage:
 
 
 def as_kept(message: AIMessage, others: frozenset[str] = frozenset()) -> AIMessage:
-    """Return a message in its replayed form, so that a run continues alike with either.
+    """Return a message as a replay rebuilds it, so that a run and its replay continue alike.
 
-    A refusal beside the message becomes a block of its content. Thoughts stay beside it, because nothing reads them.
-    Calls to the tools `others`, which are offered but not wanted now, become invalid calls, because a valid call is
-    kept without its name.
+    A refusal in `additional_kwargs` becomes a block of the content. Thoughts stay there, because nothing reads them.
+    Calls to the tools `others`, which are offered but not wanted now, become invalid calls, because the record of a
+    valid call lacks the tool's name.
     """
     if any(call["name"] in others for call in (*message.tool_calls, *message.invalid_tool_calls)):
         message = _without_calls_of(others, message)

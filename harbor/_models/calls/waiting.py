@@ -137,7 +137,7 @@ def longest(settings: ModelSettings, known: Passport) -> float:
 
 
 async def in_time(request: Awaitable[T], settings: ModelSettings, known: Known) -> T:
-    """Wait for the answer to a request, and note its duration, because the next request may take longer.
+    """Wait for the answer to a request, and note its duration, from which the limit of the next request follows.
 
     Raises:
         Late: the answer took longer than allowed.

@@ -53,7 +53,7 @@ class _Call:
 
 
 class LocalGovernor:
-    """Drives the accounts: it has the clock, wakes calls in their own event loops, and sets alarms to look again."""
+    """Drives the accounts of calls: it has the clock, wakes calls in their event loops, and sets timers to check."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

@@ -78,7 +78,7 @@ FEW = 3  # refusals in a row: a limit refuses more, because it goes on until its
 
 
 class Noise:
-    """Tells random refusals from refusals by a limit."""
+    """Distinguishes random refusals of a provider from refusals by its rate limit."""
 
     def __init__(self) -> None:
         self.is_on = False

@@ -114,10 +114,10 @@ class ReplayCache:
     """Holds the recorded entries of a log and the raw calls beside it; empty for a new run.
 
     A turn's private events reach the log when the turn is complete, but each call is in calls.jsonl at once. So a
-    failed call that the log lacks was cut short by the interruption, and is made again.
+    failed call that is not in the log was cut short by the interruption, and is made again.
 
-    `cut` holds later entries of the log, which were cut because calls of their first turn were lost. That turn is
-    played again with the recorded words of its seats. Memories of all cut turns are recalled again.
+    `cut` holds the entries that were cut from the end of the log, because calls of their first turn were lost. That
+    turn is played again with the recorded words of its seats. The memories of all cut turns come from the log.
     """
 
     def __init__(self, entries: Sequence[Entry] = (), calls: Iterable[RawCall] = (), cut: Sequence[Entry] = ()) -> None:

@@ -19,7 +19,7 @@ def make(settings: ModelSettings, seed: int) -> BaseChatModel:
 
 
 def use_of(chat: BaseChatModel) -> str:
-    """Return the name in settings for a chat model that was given as an object; the built-in model keeps its name."""
+    """Return the setting `use` for a chat model that was given as an object: "simulated" or "given"."""
     from harbor._models.simulated.chat_model import SimulatedChat
 
     return BUILT_IN if isinstance(chat, SimulatedChat) else GIVEN
