@@ -1,7 +1,7 @@
 """Planned comparisons test paired differences between trials as one family; companions describe other bidders.
 
-If a bidder is compared with itself in another cell, companions are the gains or losses of its rivals and of the seller.
-They are not planned, so they are in no family of tests and have no p.
+If a bidder is compared with itself in another arm or condition, the comparison has companions: the gains or losses of
+its rivals and of the seller. They are not planned, so they are in no family of tests and have no p.
 """
 
 from __future__ import annotations

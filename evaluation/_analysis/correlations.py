@@ -25,7 +25,7 @@ METHOD = "jackknife of games"
 
 @dataclass(frozen=True, slots=True)
 class RankCorrelation:
-    """Spearman's rho over `n` pairs of values from these games, with an interval and a p of the same kind."""
+    """Spearman's rho over `n` pairs of values of `games` games, with an interval and a p from one standard error."""
 
     games: int
     n: int

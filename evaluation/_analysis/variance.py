@@ -1,4 +1,4 @@
-"""Variance of games, split by factor; the spread of games of one draw is the noise of a model."""
+"""Splits the variance of games by factor; the spread of games with the same random draws is the noise of a model."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def _repeated(experiment: Experiment, repeats: int) -> Experiment:
 
 
 def with_prices(experiment: Experiment) -> Experiment:
-    """Write today's prices of its models into the design, so that it resumes at the same prices on another day.
+    """Return the design with today's prices of its models, so that it is resumed at the same prices on another day.
 
     Raises:
         ConfigError: a bidder's model is unknown.

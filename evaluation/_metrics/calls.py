@@ -47,7 +47,7 @@ def is_simulated(entries: Sequence[Entry]) -> bool:
 
 
 def unheeded(entries: Sequence[Entry], game: Game) -> str:
-    """Name the bidders whose personas the built-in model does not read in a game; empty if there are none."""
+    """Return a warning that names the bidders whose personas the built-in model ignores; empty if there are none."""
     labels = of_type(entries, BidderLabelled)
     return game.unheeded({one.bidder: one.personas for one in labels if any_simulated([one.player])})
 

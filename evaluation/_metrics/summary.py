@@ -263,7 +263,7 @@ def series_profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("mean rank over the auctions", "rank")
 def mean_rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure each bidder's mean rank over those auctions of a series that are over.
+    """Measure each bidder's mean rank in the finished auctions of a series.
 
     Rank 1 is the best.
 

@@ -35,7 +35,7 @@ def survived(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("days that a resident lived through", "count", "skewed")
 def days_lived(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Count the days at whose end each resident was alive; the day of its death does not count.
+    """Count the days that each resident survived; the day of its death does not count.
 
     Source: Alympics, sec. 4.4.
     """
@@ -98,7 +98,7 @@ def lowest_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 def water_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Measure the bid of each living resident on each day, in dollars; `at` is the number of the day.
 
-    A bid above the resident's balance counts with the amount that was announced.
+    A bid above the resident's balance counts with its full public amount.
 
     Source: Alympics, Fig. 7.
     """

@@ -66,7 +66,7 @@ class Merged:
 
     @property
     def simulated(self) -> bool:
-        """Return whether the built-in model played or judged any of it."""
+        """Return whether the built-in model played or judged any rated record."""
         return any("simulated" in (rating.of.player.split(" ")[0], _model(rating.source)) for rating in self.ratings)
 
 

@@ -32,7 +32,7 @@ Lane = Literal["live", "batch"]
 
 
 def check_lane(planned: Iterable[Trial]) -> None:
-    """Refuse batches if a model of a trial takes none.
+    """Refuse to run in batches if a model of a trial takes no batches.
 
     Raises:
         ConfigError: the message names the model.

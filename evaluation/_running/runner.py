@@ -80,9 +80,9 @@ class ExperimentBudget:
         return self._limit - sum(bound.values())
 
     def may_start(self, trial: Trial, running: int, finished: int) -> bool:
-        """Say whether a trial may start beside `running` others: the rest must cover the dearest trial so far.
+        """Say whether a trial may start beside `running` others: the money left must cover the dearest trial so far.
 
-        Beside others it must get its whole reservation; with less it may stop, and later trials would overtake it.
+        Beside others, it must cover the trial's reservation: with less, the trial may stop, and later ones overtake it.
         """
         if self._limit is None:
             return True

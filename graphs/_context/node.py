@@ -189,10 +189,13 @@ class ThoughtNode:
 
 @contextmanager
 def mistakes_told(bidder: str, node: ThoughtNode, game: str) -> Iterator[None]:
-    """End the run at a mistake in the code of a declared node; for Harbor's own nodes only the seat fails.
+    """End the run at an error in the code of a user's node without `run`.
+
+    At an error in any other node, only the seat fails.
 
     Raises:
-        CodeError: one line with the bidder, the game, the node, the place of the mistake, and the missing fact.
+        CodeError: one line with the bidder, the node and the place of the error, and with the game if a fact is
+            missing.
     """
     try:
         yield

@@ -40,7 +40,7 @@ class Place(NamedTuple):
 
     @classmethod
     def of(cls, ask: Ask) -> Place:
-        """Return the place of an ask."""
+        """Return the item, the round and the attempt of an ask."""
         return cls(ask.item, ask.round, ask.attempt)
 
 

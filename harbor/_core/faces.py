@@ -1,8 +1,8 @@
 """The names of the public modules, loaded on first use, and the version of Harbor.
 
-The imports for type checkers in each public module are the only list of its names. Everything else is in a folder or
-module whose name begins with an underscore, and may change at any time. A name is loaded when it is first used, so that
-importing a public module loads no framework. Beside these modules, `harbor.events` shows every event.
+Each public module lists its names once, as imports for type checkers. Everything else is in a folder or module whose
+name begins with an underscore, and may change at any time. A name is loaded when it is first used, so that importing a
+public module loads no framework. Besides these modules, `harbor.events` also contains every event.
 """
 
 from __future__ import annotations

@@ -202,7 +202,10 @@ _SPACE: TypeAdapter[Space] = TypeAdapter(Space)
 
 
 class Told(NamedTuple):
-    """An event as a JSON line and as plain values. Copying the values is cheap if none of them is a dict or list."""
+    """An event as a JSON line and as plain values.
+
+    `is_flat`: none of the values is a dict or list, so a shallow copy is enough.
+    """
 
     line: str
     values: dict[str, Any]

@@ -256,7 +256,7 @@ def at_once(
     mirrored: Callable[[Sequence[Facts]], list[Values]],
     forecasts: Callable[[Sequence[Facts]], list[Values]],
 ) -> Values:
-    """Judge all rivals in one reply, with the functions that make its parts.
+    """Return the built-in model's reply about all rivals; each function makes one part.
 
     Forecasts use the profiles of this reply, rounded to a tenth of a percent, as later prompts tell them.
     """

@@ -27,11 +27,11 @@ LONGEST_SHOWN = 400  # characters of fields in a verdict
 class Verdict:
     """Says whether a log follows from its rules.
 
-    `level` says how the log was checked: against the rules with all events ("rules") or with the public events
-    ("public"), or against the whole run, played again ("deep"). Without known rules only the opening was checked
-    ("heading"). If the log does not follow, `line` is the number of the first line that differs, `event` is its type,
-    and `expected` and `found` are the differences, as JSON or in words. `unchecked` lists in sentences the parts that
-    could not be checked.
+    `level` says what the log was compared with: the results of the rules for all events ("rules") or for the public
+    ones ("public"), the whole run, played again ("deep"), or only its opening, because the rules are unknown
+    ("heading"). If they differ, `line` is the number of the first line that differs, `event` is its type, and
+    `expected` and `found` are the two values, as JSON or in words. `unchecked` lists in sentences the parts that could
+    not be checked.
     """
 
     follows: bool

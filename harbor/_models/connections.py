@@ -52,7 +52,7 @@ async def connected(chats: Iterable[BaseChatModel], transport: Transport | None 
 
 
 def shares_connections(chat: BaseChatModel) -> bool:
-    """Say whether the run opens a model's connections, because LangChain's are shared by all models of a provider."""
+    """Say whether the run opens a model's connections: LangChain would share them with all models of a provider."""
     return _package(chat) in _SHARED and not _brings_its_own(chat)
 
 

@@ -1,4 +1,4 @@
-"""A name becomes the settings of a model, and settings become a chat model. Extensions add their own models.
+"""Finds the settings of a model by its name, and makes a chat model from settings. Extensions add their own models.
 
 LangChain is imported where a model is opened, so that a wrong name is refused without it.
 """

@@ -113,9 +113,9 @@ def told_players(entries: Sequence[Entry]) -> dict[str, str]:
 
 
 def told_entries(entries: Sequence[Entry], run: str) -> list[Entry]:
-    """Return the public events of a log after a new opening, with new numbers and without times.
+    """Return a new opening and then the public events of a log, with new numbers and without times.
 
-    The opening holds only the fields that this function lists. `run` is the run's name in it.
+    The opening has only the fields that this function sets; `run` is its name of the run.
     """
     events = [entry.event for entry in entries if is_for_everyone(entry.event)]
     opened = of_type(entries, LogOpened)[0]

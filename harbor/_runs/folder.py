@@ -127,7 +127,7 @@ class RunFolder:
         return log
 
     def keep(self, call: RawCall) -> None:
-        """Append a raw model call and flush it; a call that may have cost money is synced while the run goes on.
+        """Append a raw model call and flush it; one that may have cost money is also synced to disk in the background.
 
         Raises:
             RunFolderError: the file can't be written.

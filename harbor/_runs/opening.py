@@ -100,7 +100,7 @@ _REHEARSED: dict[str, Game] = {}
 
 
 def rehearse(one: Found, auction: ResolvedAuction) -> None:
-    """Try the rules, facts, built-in and rational answers of an extension's game, once per process.
+    """Test the rules, the facts, and the built-in and rational answers of an extension's game, once per process.
 
     Raises:
         ConfigError: one of them fails, or the rules are not pure; one line that names the package and the part.

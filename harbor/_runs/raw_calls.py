@@ -38,8 +38,8 @@ _FIELDS = tuple(field.name for field in fields(RawCall))
 class RawCalls:
     """Content of a file of raw calls: the calls with their lines, in order, and the damaged lines.
 
-    `damaged` has these lines by their numbers, with the rest of a last line that was cut short. `is_open`: the last
-    line lacks only its line end.
+    `damaged` has each damaged line by its number, including a last line that was cut short. `is_open`: the last line
+    lacks only its line end.
     """
 
     calls: tuple[RawCall, ...] = ()

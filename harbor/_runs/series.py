@@ -272,10 +272,10 @@ def _again(path: Path, given: Given) -> RunInputs:
 
 
 def check_follows(path: Path) -> None:
-    """Refuse a complete run that does not follow from its rules.
+    """Refuse a complete run whose log differs from the results of its rules.
 
     Raises:
-        LogError: it names the difference.
+        LogError: the message names the difference.
     """
     if (wrong := first_difference(path)) is not None:
         raise LogError(f"{str(wrong.log)!r}: {wrong.verdict.words}; see: harbor verify {shlex.quote(str(path))}")

@@ -204,7 +204,7 @@ def raw_chunk(rows: Sequence[EntryRow]) -> Chunk:
 
 
 def marks_alone(marks: list[MarkRow]) -> Chunk:
-    """Return a chunk of marks, for a page that loads entries later: pictures need all marks at once."""
+    """Return a chunk with marks alone: a page that loads its entries later needs all marks at once for its pictures."""
     return {**_empty(), "marks": marks}
 
 

@@ -217,7 +217,7 @@ _UNPLAYED: dict[str, str] = {}
 
 
 def held() -> Iterator[tuple[Auction, Sequence[Entry]]]:
-    """Yield an auction of each installed game, and its log; each is run once per process."""
+    """Yield an auction and its log for each installed game that can be played here; each is run once per process."""
     for one in everything("game"):
         game: Game = one.value
         if one.name not in _HELD or _HELD[one.name][0] is not game:

@@ -283,7 +283,7 @@ def ranked(contrasts: Sequence[Contrast]) -> list[Contrast]:
 
 
 def how(compared: Compared) -> str:
-    """Return a sentence on how games are compared: as pairs, or the reason against pairs."""
+    """Return a sentence that says whether games are compared as pairs, and if not, why."""
     pairs = {one.pairs for one in compared.contrasts if one.how == "paired"}
     whys = dict.fromkeys(one.why for one in compared.contrasts if one.how == "independent")
     said = []

@@ -94,7 +94,7 @@ def drawing(
     keys: tuple[LegendEntry, ...] = (),
     facts: tuple[tuple[str, str], ...] = (),
 ) -> Drawing | None:
-    """Paint one panel for each part of the data, and return the drawing; None if there are no parts."""
+    """Return a drawing with a panel for each of the first `MOST` parts of the data; None if there are no parts."""
     if not split:
         return None
     return Drawing(title, caption, tuple(map(paint_part, split[:MOST])), keys, max(0, len(split) - MOST), facts=facts)

@@ -180,7 +180,7 @@ class Source(NamedTuple):
 
 
 def published_marks(metric: str, found: Sequence[Finding], experiment: Experiment) -> list[PublishedMark]:
-    """Return the published numbers of a metric for whole games. `source` is their place in `sources`."""
+    """Return a mark for each published number of a metric of whole games; its `source` is an index into `sources`."""
     printed, known = published_numbers(metric, found, experiment), sources(metric, experiment)
     return [
         PublishedMark(place, value.value, low, high, known.index(named(one)), one.derived, one.model)

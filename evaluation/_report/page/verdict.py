@@ -57,7 +57,7 @@ def verdicts(results: Results, analysis: Analysis) -> list[Verdict]:
 
 
 def headline(found: list[Verdict], analysis: Analysis) -> str:
-    """Count the planned comparisons that show a difference, and those without a test. "" if none was planned."""
+    """Say how many planned comparisons show a difference, have no test or uneven sides; "" if none was planned."""
     if not analysis.differences:
         return ""
     uneven = dict.fromkeys(one.uneven for one in found if one.uneven)

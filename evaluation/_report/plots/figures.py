@@ -1,4 +1,4 @@
-"""The figures of a report: those whose metric was measured, installed with any package or named by the design."""
+"""The figures of a report: those of a package or of the design whose metric was measured, and those of the analysis."""
 
 from __future__ import annotations
 

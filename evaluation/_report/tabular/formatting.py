@@ -143,7 +143,7 @@ PREAMBLE = "\n".join(
 
 
 def escaped(text: str) -> str:
-    """Write any text for LaTeX. A character without a letter in T1 becomes "?"."""
+    """Escape a text for LaTeX. A character that the font encoding T1 lacks becomes "?"."""
     return "".join(map(_letter, unicodedata.normalize("NFC", legible(text))))
 
 
@@ -200,6 +200,6 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def preview(files: Iterable[Path]) -> str:
-    """Return a document that shows these files, one below the other."""
+    """Return a LaTeX document that shows these files, each with a page break after it."""
     shown = "\n".join(rf"\input{{{one.stem}}}\clearpage" for one in files)
     return f"{PREAMBLE}\n\\begin{{document}}\n{shown}\n\\end{{document}}\n"

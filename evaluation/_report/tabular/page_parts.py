@@ -30,7 +30,7 @@ def legible(text: str, longest: int | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a table, a smaller line below it, its link, and whether print sets it in bold."""
+    """A cell of a table: its text, a smaller line below the text, its link, and whether it is bold in print."""
 
     text: str
     below: str = ""
@@ -39,7 +39,7 @@ class Cell:
 
     @property
     def is_interval(self) -> bool:
-        """Return whether the line below is an interval, which has brackets already."""
+        """Return whether the line below is an interval in brackets."""
         return self.below.startswith("[")
 
 

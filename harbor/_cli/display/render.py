@@ -63,7 +63,7 @@ def _spread(word: str, width: int) -> list[str]:
 
 
 def widths_of(columns: Sequence[Sequence[str]], room: int, is_bound: bool = True) -> list[int] | None:
-    """Return the widths of columns, given as their texts; None: even the parts of their words do not fit.
+    """Return the width of each column of texts; None: even the parts of their words do not fit.
 
     Each column first gets the width of its longest word, then of its longest line. If the words do not fit, they are
     broken between their parts. If `is_bound` is false, whole words may exceed the room.

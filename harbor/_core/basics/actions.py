@@ -284,7 +284,7 @@ def straight(said: str) -> str:
 
 
 def without(item: str, said: str) -> str:
-    """Replace the item's name with "it" in `straight` words: it may contain a number itself ("18 Tanner Row")."""
+    """Replace the item's name with "it" in words from `straight`: the name may contain a number ("18 Tanner Row")."""
     if not item or _SPOKEN.fullmatch(said):
         return said
     return named(straight(item)).sub(" it ", said)

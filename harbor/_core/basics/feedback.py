@@ -1,7 +1,6 @@
-"""Progress of long work for its caller, and results as HTML in a notebook.
+"""Reports the progress of long work to its caller, and shows results as HTML in a notebook.
 
-Deep code reports each step, and the caller may listen. A notebook gets a small piece of HTML, every text of it
-escaped.
+Inner functions report each step, and the caller may listen. All text in the HTML is escaped.
 """
 
 from __future__ import annotations

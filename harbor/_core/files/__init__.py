@@ -1,1 +1,1 @@
-"""Files and folders: private, synced, marked as one's own, or sent by somebody."""
+"""Files and folders: safe reading and writing, the layout of Harbor's folders, and marks of the user's own."""

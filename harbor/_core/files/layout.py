@@ -91,10 +91,10 @@ def games_in(experiment: Path) -> list[Path]:
 
 
 def check_ratings(folder: Path) -> None:
-    """Refuse a folder that is not the folder of ratings.
+    """Refuse a folder that is no folder of ratings.
 
     Raises:
-        RatingError: the folder has no file with the key of ratings.
+        RatingError: the folder has no key.json, which tells whose record each blind sheet shows.
     """
     if not (folder / KEY).is_file():
         raise RatingError(f"{str(folder)!r} contains no {KEY}; give a folder that harbor rate sheets has made")
@@ -146,7 +146,7 @@ def no_run(folder: Path) -> RunFolderError:
 
 
 def no_experiment(folder: Path) -> RunFolderError:
-    """Return an error that a folder contains no experiment; it names the commands for a run if it is one."""
+    """Return the error for a folder without an experiment; for a run, the error names the commands for runs."""
     if not folder.exists():
         return _nothing_at(folder)
     if not (folder / EVENTS).is_file():

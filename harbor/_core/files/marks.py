@@ -32,9 +32,9 @@ def own_place(variable: str, kind: str, usual: str, folder: str) -> Path:
 
     Args:
         variable: such as ``HARBOR_CACHE``.
-        kind: the variable of the XDG base directories, such as ``XDG_CACHE_HOME``.
-        usual: the place of such files without it, in the home folder, such as ``.cache``.
-        folder: Harbor's own there.
+        kind: the XDG variable that names the base folder, such as ``XDG_CACHE_HOME``.
+        usual: the base folder in the home folder without that variable, such as ``.cache``.
+        folder: the name of Harbor's folder in the base folder.
 
     Raises:
         ConfigError: there is no home folder.
@@ -116,7 +116,7 @@ def is_own(folder: Path) -> bool:
 
 
 def is_in_own(path: Path) -> bool:
-    """Say whether a folder, or the folder of a file, is the user's own or a part of one: the nearest mark decides."""
+    """Say whether a folder, or that of a file, is the user's own or lies in one that is: the nearest mark decides."""
     if is_vouched(path):
         return True
     here = path.resolve()

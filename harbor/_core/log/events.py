@@ -355,7 +355,7 @@ class BidderLabelled(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """The requests of a model call but for the one that gave its reply: their number, tokens and cost in dollars.
+    """The number, tokens and cost in dollars of a model call's requests, without the request that gave the reply.
 
     The cost is None if it is unknown.
 

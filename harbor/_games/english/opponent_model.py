@@ -60,7 +60,7 @@ class BiddingRecord:
 
 
 def update(profile: Profile, catalog: Mapping[str, str], record: BiddingRecord) -> dict[str, float]:
-    """Return a profile updated by Bayes' rule: the limit lies between the highest bid and the declined one."""
+    """Update a rival's profile by Bayes' rule: its limit is above its highest bid and below the declined amount."""
     if not record.says_something:
         return dict(profile)
     prior = traits.shares(profile, catalog)

@@ -179,7 +179,7 @@ def predict(view: View) -> Row:
 
 
 def profile(view: View, rival: str, item: str) -> Row:
-    """Return a rival's bidding on an item that is over, and its profile so far."""
+    """Return a rival's bidding on an item that is over, and the rival's profile so far."""
     told = with_bidding(view, [item])
     return {**told, "catalog": view.catalog, **way_of(view, item, rival), "shares": _so_far(view, rival)}
 

@@ -65,7 +65,7 @@ def predict(view: View) -> Row:
 
 
 def strategize(view: View) -> Row:
-    """Return the call and the facts about the rivals."""
+    """Return the recalled memories, the facts of the auctioneer's call, and those about the rivals."""
     known = {name: fact for name, fact in facts.call(view).items() if name != "in_words"}
     return {**recalled(view), **known, **profiles(view)}
 

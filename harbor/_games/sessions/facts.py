@@ -55,7 +55,7 @@ def _under_way(opened: SessionOpened, seen: Seen) -> Facts:
 
 
 def outlook(name: str, seen: Seen) -> Outlook:
-    """Return all rivals if the last run showed their actions, and whether runs are left."""
+    """Return the outlook: all rivals if the last run showed their actions, else none; and whether runs are left."""
     opened, past = _opened(seen), list(past_runs(seen))
     shown = opened.history > 0 and bool(past) and bool(past[-1].shown)
     rivals = tuple(one for one in opened.bidders if one != name)

@@ -151,7 +151,7 @@ class OpenAIJobs:
         return begun.id
 
     async def find(self, token: str, size: int, since: float, known: Collection[str]) -> str | None:
-        """Look for the token in all jobs, because their order is not documented."""
+        """Return the id of the job with this token; look through all jobs, because their order is not documented."""
         async for job in self._client.batches.list(limit=100):
             if job.created_at >= since and (job.metadata or {}).get(OUR_NAME) == token:
                 return job.id
@@ -238,7 +238,7 @@ class AnthropicJobs:
         return ""
 
     async def submit(self, token: str, endpoint: str, items: Sequence[Item]) -> str:
-        """Begin a job; the token is the beginning of the requests' names."""
+        """Start a job and return its id; the name of each request begins with the token."""
         requests: Any = [{"custom_id": item.name, "params": json.loads(item.body)} for item in items]
         return (await self._client.messages.batches.create(requests=requests)).id
 

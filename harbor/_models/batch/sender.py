@@ -200,7 +200,7 @@ _Place = tuple[str, int]  # token of a job, number of a request in it
 
 
 class EarlierJobs:
-    """Holds the requests of an earlier session's jobs, collected or still out.
+    """Holds the requests of jobs that earlier sessions submitted, with or without results so far.
 
     A job is collected when one of its requests is first asked again. `spent` names answers that games have recorded.
     They are not handed out again, because a game may repeat a request on purpose.

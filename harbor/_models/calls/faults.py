@@ -1,6 +1,6 @@
-"""A provider's error means to retry or to stop, and is shown in a few words.
+"""Decides whether to retry or to stop after a provider's error, and tells the error in a few words.
 
-LangChain's error classes and the HTTP status tell most of this for every provider.
+LangChain's error classes and the HTTP status suffice for most errors of every provider.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ _ALSO_CALLED = {"max_tokens": "max_completion_tokens", "reasoning": "thinking"} 
 
 
 def sent(settings: ModelSettings, not_taken: tuple[str, ...]) -> ModelSettings:
-    """Return the settings as they are sent, without those that are not taken."""
+    """Return a copy of the settings without those in `not_taken`, which the model does not take."""
     left: dict[str, Any] = {name: None for name in MAY_BE_LEFT_OUT if name in not_taken}
     if any(name.startswith("extra.") for name in not_taken):
         left["extra"] = {name: value for name, value in settings.extra.items() if f"extra.{name}" not in not_taken}
@@ -133,8 +133,8 @@ Invoke = Callable[[Sequence[BaseMessage]], Awaitable[AIMessage]]
 class Asking:
     """A way to ask for one shape of reply; `invoke` sends messages.
 
-    `told` stands at the end of the system prompt, and `named` at the end of the last message. `not_taken` holds the
-    settings that are not sent.
+    `told` is the text at the end of the system prompt, and `named` that at the end of the last message. `not_taken`
+    holds the settings that are not sent.
     """
 
     form: ReplyForm

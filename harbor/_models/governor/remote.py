@@ -83,7 +83,7 @@ class Link:
             self._waiting.pop(number, None)
 
     def leave(self, number: int, verdict: Verdict) -> None:
-        """Say how a call ended."""
+        """Tell the governor how a call ended."""
         self.tell({"number": number, "verdict": type(verdict).__name__, "words": asdict(verdict)})
 
     def tell(self, message: dict[str, object]) -> None:

@@ -69,7 +69,7 @@ class Waits:
         self.dollars: float | None = 0.0
 
     def note(self, call: Hashable, wait: Wait | None) -> Wait | None:
-        """Note that a call waits (None: no longer); return a first wait for an unknown host that is unconnected."""
+        """Note a call's wait (None: it is over); return it if it is the first sign of a host that can't be reached."""
         if wait is None:
             self._noted.pop(call, None)
             return None
@@ -205,7 +205,7 @@ class Governor(Protocol):
         """Report how a call ended. Every ticket comes back, also from a call that was given up (`Failed`)."""
 
     def note(self, call: int, wait: Wait | None) -> None:
-        """Report the wait of a call under its number in this process; None: it waits no longer."""
+        """Tell the governor the wait of a call, which has this number in this process; None: it waits no longer."""
 
     def spend(self, dollars: float | None) -> None:
         """Report the cost of a call in dollars; None if its price is unknown."""

@@ -1,4 +1,4 @@
-"""The passport of a model at a server records the facts that its answers have shown."""
+"""The passport of a model at a server records the known facts about it, most of them from its answers."""
 
 from __future__ import annotations
 

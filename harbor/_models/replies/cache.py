@@ -1,9 +1,9 @@
-"""The cache keeps replies, so that no game pays for a request that was made before with the same chance.
+"""The cache keeps replies, so that no game pays again for an equal request.
 
-An address contains all that can change a reply: the exact model with its settings, the form and schema of the reply,
-every word of the messages, and the attempt. Unless the temperature is 0, it also contains the game's seed and the
-number of this very request in the game. So games with different seeds draw their own replies, and a request that a
-game repeats draws again. An address omits the bidder, because the prompt names it.
+The address of a reply contains all that can change the reply: the exact model with its settings, the form and schema
+of the reply, every word of the messages, the attempt, and the cache's `draw`. Unless the temperature is 0, it also
+contains the game's seed, and how often the game has made this request. So games with different seeds get different
+replies, and a request that a game repeats gets another reply. An address omits the bidder, because the prompt names it.
 """
 
 from __future__ import annotations

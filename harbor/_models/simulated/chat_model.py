@@ -152,7 +152,7 @@ def spoken(values: Values, how: str) -> str:
 
 
 def in_own_form(decided: Values, facts: Facts, game: Game, settings: Simulated) -> Values:
-    """Return a decision in the protocol's form that the facts ask for; reasons come first if no key takes them.
+    """Return a decision with the keys that the facts list; without a key for reasons, `reasons` comes first.
 
     Raises:
         ValueError: no protocol has such a form.
