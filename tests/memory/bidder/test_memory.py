@@ -15,7 +15,7 @@ from harbor._core.basics.errors import ConfigError, MemoryStoreError
 from harbor._core.log.events import ModelCalled, ThoughtFailed
 from harbor._core.log.log import of_type
 from harbor._core.log.log_entries import encode
-from harbor._core.log.thoughts import Learned, Recalled, Remembered
+from harbor._core.log.thoughts import Learned, LimitSet, Recalled, Remembered
 from harbor._games.english.events import ItemSold
 from harbor._runs.memories import _LENT
 from harbor.memory._bidder.bidder_memory import CARRIED, BidderMemory, label
@@ -93,9 +93,11 @@ def test_a_list_is_all_learnings_of_the_last_auction_and_retrieved_are_those_nea
 
 
 def test_episodes_are_the_sales_nearest_to_the_coming_item_and_dossiers_go_on_over_auctions(tmp_path):
-    hold(tmp_path / "memory", memory="episodes")
+    limits = of_type(hold(tmp_path / "memory", memory="episodes").log, LimitSet)
+    reasons = {one.item: one.reasons for one in limits if one.bidder == "Ann"}
     found = recalled(hold(tmp_path / "memory", memory="episodes", store={"k": 1}).log)
     assert [(item, text.partition(",")[0]) for item, [text] in found.items()] == [(one.name,) * 2 for one in ITEMS]
+    assert all(text.endswith(f" My reasons: {reasons[item]}") for item, [text] in found.items())
     dossier = next(json.loads(line)["value"] for line in exported(tmp_path / "memory") if "dossier" in line)
     habits = RivalStats(**dossier["habits"])
     assert (habits.auctions, habits.offered) == (2, 2 * len(ITEMS))
