@@ -28,7 +28,7 @@ from harbor.evaluation._metrics.measurement import Bounds, Interval, metric_of
 class Gaps(NamedTuple):
     """The number of repeats without a value on each side, and the worst-case limits of the mean difference.
 
-    There are limits only if the two sides lack different numbers of values, and the values of both have bounds.
+    There are limits only if these two numbers differ, and the values of both sides have bounds.
     """
 
     of: int

@@ -269,7 +269,7 @@ class Analysis:
 
     @cached_property
     def companions(self) -> tuple[Difference, ...]:
-        """The gains or losses of others beside the planned comparisons."""
+        """The gains or losses of rivals and the seller where a planned comparison is of a bidder with itself."""
         return companions(self._results, self.values)
 
     @cached_property

@@ -152,7 +152,7 @@ class Evidence(NamedTuple):
         return self.value > 0 and (self.highest > 0 or self.declined < float("inf"))
 
     def likelihood(self, limit: float, spread: float) -> float:
-        """Return the probability of this evidence for a planned limit in dollars; `spread` is a share of the value."""
+        """Return the probability of this evidence at a planned limit in dollars; `spread` is a share of the value."""
         planned = NormalDist(limit, spread * self.value)
         reach = ODD_REACH * self.value
         odd = max(0.0, min(self.declined, reach) - self.highest) / reach

@@ -144,10 +144,10 @@ class VarianceShare:
     `source` is a factor; "condition", if there are several conditions; "pairs of factors" (all interactions of two
     factors); "repeat" (the random draws of each repeat); or "rest" (higher interactions, interactions with repeats, and
     the model's own noise). The shares of a metric and bidder add up to 1. Values that can't be split have a single
-    record, without a source and a share; all values have if a planned combination of factors has no games. `freedom` is
-    the degrees of freedom of the source, and `means` the mean of each level of a factor. The 95 % interval is computed
-    by leaving out one draw at a time (None: `note` says why there is none). `games` is the number of games with a
-    value.
+    record without a source and a share. No value can be split if a planned combination of factors has no games.
+    `freedom` is the degrees of freedom of the source, and `means` the mean of each level of a factor. The 95 % interval
+    is computed by leaving out one draw at a time (None: `note` says why there is none). `games` is the number of games
+    with a value.
     """
 
     metric: str
@@ -191,7 +191,7 @@ def shares_say(found: Sequence[VarianceShare]) -> str:
 
 
 def by_game(values: pd.DataFrame) -> pd.DataFrame:
-    """Return games by quantities: the value of the whole game, or else the mean over places and subjects."""
+    """Return rows of games with columns of quantities: the value of the game, or the mean over `at` and `about`."""
     whole = values["at"].isna() & (values["about"] == "")
     has_whole = whole.groupby([values["metric"], values["bidder"]]).transform("any")
     kept = values[whole | ~has_whole]

@@ -40,7 +40,7 @@ def turns_of(experiment: Experiment) -> int:
 
 
 def draw_of(experiment: Experiment, repeat: int) -> int:
-    """Return the draw of a repeat, from 1. Repeats of one draw share seed, items and order.
+    """Return the number of a repeat's draw, counted from 1. Repeats of one draw share seed, items and order.
 
     Raises:
         ConfigError: as `turns_of`.
@@ -152,7 +152,9 @@ def _next(found: Sequence[Item], persona: str, turn: int, drawn: Sequence[Item])
 
 
 def listed(config: AuctionConfig, order: Order) -> AuctionConfig:
-    """Put the items of a trial in the order of the design. A series that samples its items does so in each auction.
+    """Put the items of a trial in the order of the design.
+
+    A series that samples its items stays as it is: it samples them anew in each auction.
 
     Raises:
         ConfigError: the order does not name all items, or the items are not known beforehand.

@@ -132,7 +132,7 @@ def _untaken(refused: Sequence[Refusals]) -> str:
 def broken_off(trial: Trial, logs: Sequence[Sequence[Entry]] = (), failure: str = "") -> TrialRecord:
     """Return the record of a trial without measurements: failed if `failure` gives a reason, else unfinished.
 
-    `logs` are those written so far. Their calls count, as they were made.
+    `logs` are the logs written so far; the record counts their calls.
     """
     made = calls(*logs).total
     answered = Counter(call.answered_by for log in logs for call in of_type(log, ModelCalled) if call.answered_by)

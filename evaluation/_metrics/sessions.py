@@ -54,9 +54,9 @@ def points(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("mean payoff over the runs", "number", "skewed")
 def payoff(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure each bidder's mean payoff over the runs: assets over assets in equilibrium, a ratio.
+    """Measure each bidder's mean payoff over the runs: its assets divided by those in equilibrium.
 
-    In a beauty contest it is the share of the prize won. Source: EconArena, sec. 3.2.
+    In a beauty contest, the payoff is the bidder's share of the prize. Source: EconArena, sec. 3.2.
     """
     return _column(name, "payoff", entries)
 

@@ -133,12 +133,12 @@ def called(words: str, turn: int) -> Ask | None:
 
 
 def believed(reading: Reading, items: Iterable[str], now: str | None) -> Heard:
-    """Return the possible parts of a reading: known items, and prices that are amounts.
+    """Return the parts of a reading that can be true: items that the bidder knows, and prices that are valid amounts.
 
     Args:
         reading: the model's reading.
         items: items that the bidder knows.
-        now: the item now for sale, as far as it has heard.
+        now: the item now for sale, as far as the bidder has heard.
     """
     names = {_plain(name): name for name in items}
     news = tuple(

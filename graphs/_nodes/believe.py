@@ -210,7 +210,7 @@ EXPECT = ThoughtNode(
 
 
 async def mirror(state: ThoughtState, context: NodeContext) -> Update:
-    """Ask once for all rivals' profiles of this bidder, after the items since the last answer."""
+    """Ask the model once how all rivals profile this bidder, given the items closed since its last answer."""
     view = state["view"]
     last = view.last(Mirrored, bidder=view.name)
     closed = [result.item for result in view.results[view.place(last.closed) if last else 0 :]]

@@ -35,7 +35,7 @@ FOUND = {"profile": "profiles", "mirror": "mirrors"}
 
 
 def told(view: View, node: ThoughtNode, placebo: Placebo, seed: int) -> View:
-    """Return the view of a thought, with the placebo in place of the profiles; profiling itself sees the profiles.
+    """Return the view for a thought, with the placebo in place of the profiles, unless the thought infers profiles.
 
     Args:
         view: the bidder's view, with the profiles that it made.

@@ -78,7 +78,7 @@ NOTHING_CHANGED = Change("")
 
 
 class TappedRun(Run):
-    """An auction that is taped; with a tape of another game, its public acts are those of that game."""
+    """An auction that is taped; with the tape of another game, `like`, its agents repeat their words of that game."""
 
     def __init__(self, config: AuctionConfig, tape: Tape, change: Change, like: Tape | None) -> None:
         super().__init__(config, RunInputs(models=_models(config, tape, change)))

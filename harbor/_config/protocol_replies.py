@@ -65,7 +65,7 @@ class OwnReply(Decision):
         Args:
             decided: decision of the model, in Harbor's form.
             facts: facts in the prompt.
-            expected: returns the mean action expected from a rival (None: the game expects nothing).
+            expected: returns the mean action expected from the rivals (None: there is no forecast).
         """
 
     @property
@@ -93,7 +93,7 @@ class OwnReply(Decision):
 
 @dataclass(frozen=True, slots=True)
 class OwnReplies:
-    """The forms of a protocol in one game.
+    """The reply forms of a protocol in one game.
 
     Calls before the bidder has results use `first`, and later calls use `later`. After a chain of thought, all calls
     use `thought`.

@@ -132,7 +132,7 @@ class ProtocolSettings(Settings):
         return str(BUNDLES[self.protocol].settings.get("persona_value", "style"))
 
     def set_by(self, name: str) -> str:
-        """Return a clause that the bundle set a setting, if the setting has the bundle's value; else an empty text."""
+        """Return ", which protocol 'x' sets," if the setting has the value of the protocol; else an empty text."""
         of_bundle = BUNDLES[self.protocol].settings.get(name) == getattr(self, name)
         return f", which protocol {self.protocol!r} sets," if of_bundle else ""
 

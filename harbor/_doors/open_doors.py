@@ -144,7 +144,10 @@ class OpenSeat(Door):
         await self._called.wait()
 
     async def left(self) -> None:
-        """Wait until the client has been told that the seat is closed. Return at once if no client is here."""
+        """Wait until the client has been told that the seat is closed.
+
+        Return at once if no client has called since the last turn.
+        """
         if self._called.is_set():
             await self._left.wait()
 

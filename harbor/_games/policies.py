@@ -227,7 +227,7 @@ POLICIES = (
 
 
 def rivals(facts: Facts, settings: Simulated, chance: Random) -> Values:
-    """Return, for each rival, its profile, its likely profile of oneself, and a forecast of its bid."""
+    """Return, for each rival, its profile, its likely profile of this bidder, and a forecast of its bid."""
     told = {name: fact for name, fact in facts.items() if name not in ("profiles", "profiles_of_you", "rivals")}
 
     def shares(row: Facts) -> list[Values]:

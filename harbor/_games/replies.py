@@ -312,7 +312,7 @@ def profiles(view: View) -> Row:
 
 
 def profiled(view: View) -> list[Row]:
-    """Return, for each rival, its profile and its likely profile of oneself."""
+    """Return, for each rival, its profile and its likely profile of this bidder."""
     rows, profiles, mirrors = [], view.profiles, view.mirrors
     for rival in view.rivals:
         row: Row = {"rival": rival, "profile": profiles.get(rival, {})}

@@ -87,7 +87,7 @@ def profile(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noq
 
 
 def mirror(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Infer by Bayes' rule the likely profile that each rival has of oneself."""
+    """Infer, by Bayes' rule, each rival's likely profile of this bidder."""
     types = facts["catalog"]
     pictures = [
         {"rival": known["rival"], "shares": listed(weighed(traits.from_percent(known["shares_so_far"], types), facts))}
@@ -128,7 +128,7 @@ def _errors(error: float) -> list[tuple[float, float]]:
 
 
 class Compared(NamedTuple):
-    """A bid as a multiple of its yardstick, with two standard deviations: in this part alone, and common to all parts.
+    """A bid divided by its yardstick, with two standard deviations: in this part alone, and common to all parts.
 
     `at_least` says that the bidder may have gone higher.
     """

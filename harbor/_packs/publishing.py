@@ -94,9 +94,9 @@ def version_of(given: object) -> str:
 
 
 def told_player(player: str) -> str:
-    """Return the player of a bidder as the log names it: a rule, an agent, a person, or a provider's model.
+    """Return the name of a player as it may be published: a rule, an agent, a person, or a provider's model.
 
-    Leave out a name that is the user's own, a path or an address.
+    A name that the user gave, a path or an address becomes "a model".
     """
     use = player.partition(" (")[0]
     provider, _, model = use.partition(":")

@@ -287,7 +287,7 @@ class Ear(Protocol):
 
 
 class OverheardAgent(BaseChatAgent):
-    """An agent that thinks as before, but says the words that the ear returns."""
+    """Wraps an agent: an ear hears its messages, and may replace its answers to asks."""
 
     def __init__(self, agent: ChatAgent, ear: Ear) -> None:
         super().__init__(agent.name, agent.description)

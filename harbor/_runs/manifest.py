@@ -53,8 +53,8 @@ AT = "at"
 class AuctionOptions:
     """The options of an auction or a series.
 
-    With `cache`, replies of hosted models are kept on this machine, or in a cache that the caller has `"given"` and has
-    to pass again. `max_cost` is in dollars, over all sessions (None: no limit).
+    If `cache` is true, replies of hosted models are kept on this machine. If it is "given", they are in a cache of the
+    caller's own, which the caller has to pass again. `max_cost` is in dollars, over all sessions (None: no limit).
     """
 
     cache: bool | Literal["given"] = False

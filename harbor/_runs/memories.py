@@ -134,7 +134,7 @@ def memories_of(
 
 
 def named(game: str) -> str:
-    """Return the name of a game; every reference to the game shares its memories."""
+    """Return a game's own name for any reference to it, so that all references share one memory."""
     found: Game = find("game", game)
     return found.name
 

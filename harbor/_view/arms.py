@@ -1,4 +1,4 @@
-"""The games of an experiment that share a draw, with the first event that differs between two arms."""
+"""The games of a repeat in different arms of an experiment, with the first public event that differs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The entries of a log as sentences for people, and the decisions that calls and private events form."""
+"""The entries of a log as sentences for people, and the decisions, each with its calls and private events."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def write_run(
         seat: the bidder whose view the page shows ("": everything).
         back: an address that the page links back to.
         title: title of the page ("": the name of the run).
-        others: the games with the same draw in other arms of an experiment.
+        others: the games of the same condition and repeat in other arms of an experiment.
 
     Raises:
         RunFolderError: there is no log, or no bidder of this name.

@@ -90,7 +90,7 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """The data of a run. `raw` has the entries of a log that this Harbor can't read, unchanged."""
+    """The data of a run. If this Harbor can't read the log, `raw` has its lines unchanged."""
 
     folder: Path
     entries: Sequence[Entry]

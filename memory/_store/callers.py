@@ -80,9 +80,10 @@ def _end_some(loop: asyncio.AbstractEventLoop, jobs: Sequence[Job]) -> None:
 
 
 class Callers:
-    """One thread, as Chroma needs one writer. Calls during its work, or in one tick of a loop, are done together.
+    """Runs all calls in one thread, as Chroma needs one writer.
 
-    `do` does jobs in order and yields the finished ones.
+    Calls that come meanwhile, or in one tick of a loop, are done together. `do` does jobs in order and yields the
+    finished ones.
     """
 
     def __init__(self, place: str, do: Callable[[list[Job]], Iterable[list[Job]]]) -> None:

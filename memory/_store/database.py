@@ -118,7 +118,7 @@ UUID = "-".join("[0-9a-f]" * digits for digits in (8, 4, 4, 4, 12))
 
 
 def indexes_in(folder: Path) -> dict[str, Path]:
-    """Return the folder of the index by collection id, from the subfolders named by a UUID.
+    """Return the folder of each collection's index by the id of the collection; such folders have a UUID as their name.
 
     A database from somebody else could contain any path, so its ids are only compared with names in the folder. A copy
     of the database is read: Chroma's own SQLite may still hold the files, and two SQLite libraries in one process undo

@@ -74,7 +74,7 @@ Draw = Callable[[Axes], object]
 class Panel:
     """One part of a figure: its heading, its description, its function, and its size in pixels on a page.
 
-    The words that `draw` returns are put after `alt`.
+    If `draw` returns words, they follow those of `alt`.
     """
 
     heading: str

@@ -138,7 +138,7 @@ def facts(loaded: Loaded, metric: str, interval: str = "", first: int = 0) -> Fa
         loaded: the experiment.
         metric: the metric that is drawn.
         interval: the interval that is drawn; "" for none.
-        first: most games that are shown one by one (0: all together).
+        first: the greatest number of games that are shown one by one (0: all together).
     """
     games = games_of(loaded, metric)
     told = (

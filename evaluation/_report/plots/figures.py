@@ -19,7 +19,7 @@ from harbor.evaluation._report.tabular.loading import Loaded
 
 
 class Way(NamedTuple):
-    """A figure before it is drawn: its question or title, and the function that draws it or returns None."""
+    """A figure before it is drawn: its question or title, and the function that draws it (None: nothing to draw)."""
 
     says: str
     draw: Callable[[], Drawing | None]

@@ -1,4 +1,4 @@
-"""Rows of means with their intervals, by arm and bidder, beside published ones: of metrics, and of TrueSkill."""
+"""Charts of means with their intervals, beside published numbers: of a metric or of TrueSkill, by arm and bidder."""
 
 from __future__ import annotations
 

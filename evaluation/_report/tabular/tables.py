@@ -153,7 +153,7 @@ def _placed(player: str, arms: Mapping[str, None], everywhere: Set[str], experim
 
 
 def few_games(results: Results) -> str:
-    """Warn of arms under conditions with too few finished games, or too few draws, for a good interval."""
+    """Return a warning if an arm has too few finished games, or draws, for a good interval; else an empty text."""
     games = results.of("finished")
     draws = draws_of(results.experiment, (game.repeat for game in games))
     played = {(one.arm, one.condition, draw) for one, draw in zip(games, draws, strict=True)}

@@ -36,7 +36,7 @@ MARKS = (60, 30, 10, 5, 4, 3, 2, 1)
 
 
 def is_due(told: float, left: int) -> bool:
-    """Return whether a mark has been passed since the last display of the time."""
+    """Return whether a full minute or one of `MARKS` has passed since the time was last shown."""
     return any(left <= mark < told for mark in (*range(120, int(told) + 1, 60), *MARKS))
 
 

@@ -71,7 +71,7 @@ def named_secret(name: str, of: str) -> str:
 
 
 def known_secrets_of(thing: object) -> None:
-    """Hide the keys in the fields of an object, such as a chat model, and in headers among them."""
+    """Hide from now on the API keys in the fields of an object, such as a chat model, and in its headers."""
     for value in vars(thing).values():
         if hasattr(value, "get_secret_value"):
             known_secret(value)

@@ -40,7 +40,7 @@ class Evidence:
 
 
 def read_evidence(path: Path) -> Evidence:
-    """Read a log as far as it is known and right.
+    """Read a log up to its first wrong line, without the parts that this Harbor does not know.
 
     Raises:
         LogError: there is no log, or it is not JSON, of an earlier schema, or of a game whose package is missing.

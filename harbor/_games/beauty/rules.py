@@ -193,7 +193,7 @@ def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa
 
 
 def reference_in(facts: Facts) -> float:
-    """Return the number from which players think ahead, from the facts of a prompt."""
+    """Return where reasoning starts, from facts: the mean of the last shown run, or the middle of the range."""
     shown = [picked for run in facts["past"][-1:] for picked in run["actions"].values() if picked is not None]
     return fmean(map(float, shown)) if shown else float(facts["bound"]) / 2
 

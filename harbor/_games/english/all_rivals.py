@@ -177,7 +177,7 @@ def _shares(view: View, found: Mapping[str, Any], rival: str) -> dict[str, float
 
 
 def rivals(facts: Facts, settings: Simulated, chance: Random) -> Values:
-    """Return, for each rival, its profile, its likely profile of oneself, and a forecast of its limit."""
+    """Return, for each rival, its profile, its likely profile of this bidder, and a forecast of its limit."""
     profile, mirror, predict = map(retold, (policy.profile, policy.mirror, policy.predict))
     known = {name: fact for name, fact in facts.items() if name not in NEWS}
     plain = {name: fact for name, fact in known.items() if name != "bidding"}

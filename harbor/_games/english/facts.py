@@ -349,6 +349,6 @@ def true_per_estimate(view: View, before: str = "") -> dict[str, float]:
 
 
 def rivals(view: View) -> Row:
-    """Return, for each rival, its profile, its spending in dollars, and its likely profile of oneself."""
+    """Return the initial budget, and each rival's profile, spending in dollars and likely profile of the bidder."""
     rows = [{**row, "spent": view.spent(row["rival"])} for row in profiled(view)]
     return {"initial_budget": view.initial_budget, "rivals": rows}

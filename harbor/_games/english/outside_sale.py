@@ -23,7 +23,7 @@ UNTOLD = Decimal(0)
 
 
 class Brought(NamedTuple):
-    """The settings from a bidder's owner: budget, objective and texts of personas, and dollars by item."""
+    """A bidder's settings from its owner: budget, objective, texts of personas, and values in dollars by item."""
 
     seat: BidderSeated
     values: dict[str, Decimal]

@@ -58,7 +58,7 @@ def contested(facts: Facts) -> list[Option]:
 
 
 def worth(facts: Facts, item: Values) -> float:
-    """Return the worth of an item of `coming` to oneself, in dollars."""
+    """Return the worth to this bidder of an item of `coming`, in dollars."""
     value = float(item["value"])
     if facts["objective"] == "items":  # every item counts the same, so cheap items are the best buys
         return min(value, valuation.expected(facts, float(facts.get("mean_estimate", item["estimate"]))))
@@ -259,7 +259,7 @@ def profile(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noq
 
 
 def mirror(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Update by Bayes' rule the likely profile that each rival has of oneself."""
+    """Update, by Bayes' rule, each rival's likely profile of this bidder."""
     pictures = []
     for known in facts["profiles_of_you"]:
         weights = known["profile"]

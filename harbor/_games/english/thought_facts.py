@@ -117,7 +117,7 @@ def _summed(view: View, over: Sequence[Part]) -> Row:
 
 
 def rivals(view: View) -> Row:
-    """Return, for each rival, its spending in dollars, its profile, and its likely profile of oneself."""
+    """Return, for each rival, its spending in dollars, its profile, and its likely profile of this bidder."""
     rows, profiles, mirrors = [], view.profiles, view.mirrors
     for rival in view.rivals:
         row: Row = {"rival": rival, "spent": spent(view, rival), "shares": shares(view, profiles.get(rival, {}))}
@@ -185,7 +185,7 @@ def profile(view: View, rival: str, item: str) -> Row:
 
 
 def mirror(view: View, items: Sequence[str]) -> Row:
-    """Return own bidding on the items that are over, and the rivals' likely profiles of oneself so far."""
+    """Return this bidder's bidding on the items that are over, and its rivals' likely profiles of it so far."""
     told = with_bidding(view, items)
     of_you = [{"rival": rival, "shares": shares(view, view.mirrors.get(rival, {}))} for rival in view.rivals]
     ways = [way_of(view, item, view.name) for item in items]
@@ -234,7 +234,7 @@ def fused(view: View) -> Row:
 
 
 def limit(view: View) -> Row:
-    """Return the call, without facts about bids before the first bid."""
+    """Return the facts of the call; until somebody bids, without the bids, the leader and the withdrawals."""
     known = call(view)
     unsaid = () if known.get("bids") else ("bids", "leader", "withdrawn")
     return {**standing(view), **{name: fact for name, fact in known.items() if name not in unsaid}}

@@ -46,7 +46,7 @@ def profile(view: View, rival: str, item: str) -> Row:
 
 
 def mirror(view: View, items: Sequence[str]) -> Row:
-    """Return own bidding on the items that are over, and the rivals' likely profiles of oneself so far."""
+    """Return this bidder's bidding on the items that are over, and its rivals' likely profiles of it so far."""
     old = view.mirrors
     return {
         **of_types(view),

@@ -62,7 +62,7 @@ def preferred(value: float, dollars: float, suits: float) -> float:
 
 
 def weigh(name: str, start: float, value: float) -> Option:
-    """Return an option whose expected cost lies halfway between the starting price and its worth to oneself."""
+    """Return an option whose expected cost lies halfway between the starting price and its worth to this bidder."""
     return Option(name, value, (start + max(start, value)) / 2)
 
 
@@ -81,7 +81,7 @@ def shadow_price(options: Sequence[Option], budget: float) -> float:
 
 
 def limit(value: float, priority: int, shadow: float, budget: float) -> float:
-    """Return the highest bid in dollars: worth times eagerness over the shadow price, at most the budget."""
+    """Return the highest bid in dollars: value times eagerness divided by the shadow price, at most the budget."""
     return min(budget, value * EAGERNESS.get(priority, 1.0) / shadow)
 
 
@@ -126,7 +126,7 @@ def earnings(prospects: Sequence[Prospect], budget: Decimal) -> Decimal:
 
 @dataclass(frozen=True)
 class Knapsack(Policy):
-    """Bids the minimum while the profit at that price is at least the profit of the money with later items.
+    """Bids the minimum while the item's profit at that price is at least what the money would earn on later items.
 
     The worth of an item is the estimate, times the revealed true dollars per estimated dollar. The expected cost of a
     later item is the middle between its starting price and its worth, as nothing is known of the rivals. The policy

@@ -1,4 +1,4 @@
-"""The English auction with private values is one value, with a board for a clock that starts at the first price."""
+"""The English auction with private values as a game, with a board that shows a clock from the first price on."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ class EnglishPrivate(PrivateValues):
                 return super().apply(state, event)
 
     def outcome(self, bids: Bids) -> Outcome:
-        """Return the bidder that accepted the highest price, and the highest price that another accepted."""
+        """Return the bidder that accepted the highest price, and what it pays: the highest that another accepted."""
         order = ranked(bids)
         if not order:
             return Outcome(None, Decimal(0))

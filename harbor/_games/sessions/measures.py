@@ -221,7 +221,7 @@ class Played:
         return self._against(lambda game, _, ideal: game.payoff(ideal, ideal))
 
     def deviations(self) -> Series:
-        """Return each bidder's deviations from equilibrium, without runs in which there is none; see `distances`."""
+        """Return each bidder's deviations from equilibrium, without the runs that have None; see `distances`."""
         kept = {name: [one for one in path if one is not None] for name, path in self.distances().items()}
         return {name: found for name, found in kept.items() if found}
 

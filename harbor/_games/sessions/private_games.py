@@ -273,7 +273,7 @@ def building(kind: type[PrivateValues]) -> Callable[[ValueRules, AuctionConfig],
 
 
 def play(package: str, policy: Policy, plan: str) -> Play:
-    """Return the `Play` of such a game; its prompt for a bid is in its own package."""
+    """Return the `Play` of a private-value game; `package` has its prompt for a bid."""
     return Play(
         facts=facts.standing,
         outlook=facts.outlook,

@@ -1,4 +1,4 @@
-"""A session repeats one one-shot game in several runs; the settings say which facts of a run become public.
+"""A session repeats a one-shot game in several runs; the settings say which facts of a run become public.
 
 Source: EconArena, sec. 3, 4.3 and A.1.
 """

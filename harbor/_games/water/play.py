@@ -211,7 +211,7 @@ def least_bid(need: int, supply: int, rivals: Mapping[str, tuple[float, int]]) -
 
 
 def forecast(rival: str, facts: Facts, settings: Simulated) -> float:  # noqa: ARG001
-    """Return a rival's expected bid in dollars: the mean of its shown bids, or all its money if it must have water."""
+    """Return a rival's expected bid in dollars: all its money if it must have water, else its mean shown bid."""
     who = next(one for one in facts["residents"] if one["name"] == rival)
     if dry_days(who["health"], who["health_lost_if_dry"]) == 0:
         return float(who["balance_before_salary"]) + float(who["salary"])

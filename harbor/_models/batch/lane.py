@@ -99,7 +99,7 @@ class BatchLane:
         return self._accounts[key]
 
     async def ask(self, game: BatchGame, jobs: Jobs, path: str, body: Body) -> Outcome:
-        """Return the outcome of a call from an earlier session if it was submitted there, otherwise from the next job.
+        """Return the outcome of a call from the session that submitted it, otherwise from the next job.
 
         Raises:
             ModelError: the provider refuses the job, or takes no jobs for this path.

@@ -92,7 +92,7 @@ class Noise:
         self.is_on = self.is_on and self._in_a_row < QUIET
 
     def refused(self, in_a_row: int) -> None:
-        """Note a refusal; `in_a_row` counts it and the refusals before it without an answer between them."""
+        """Note a refusal; `in_a_row` counts the refusals since the last accepted call, including this one."""
         self._in_a_row = 0
         self._most = max(self._most, in_a_row)
 

@@ -135,10 +135,10 @@ class Request:
     Attributes:
         account: the account of the limits: provider, address and a digest of the key, never the key.
         model: names the exact model and its settings within the account.
-        age: the age of the call's game; the lowest goes first.
+        age: the place of the call's game in the order of starts; the lowest goes first.
         tokens: the estimated tokens, input and output together.
         limits: the user's limits for the account.
-        patience: the longest pause at the provider's request that the call waits for, in seconds.
+        patience: the longest pause asked by the provider for which the call still waits, in seconds.
         host: the server's host name for display.
         shown: the model's name for display.
     """

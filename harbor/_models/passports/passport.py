@@ -147,7 +147,7 @@ class NoPassport(ValueError):
 
 
 def passports_in(folder: Path) -> Iterator[Passport]:
-    """Return the passports of a folder, sorted by server and model. Warn of a file that is none, and skip it."""
+    """Return the passports of a folder, sorted by server and model. Warn of a file that is no passport, and skip it."""
     found = []
     for file in sorted(folder.glob("*.json")):
         try:

@@ -95,9 +95,9 @@ class ReplyCache:
     def of_game(self, seed: int, longest_wait: float = LONGEST_WAIT) -> GameCache:
         """Return this cache for one game, with a new count of the game's calls.
 
-        Equal calls of one game are told apart by their number in this count, so that each gets a reply of its own; with
-        temperature 0 they share a reply. If another game of this process is making the same call, the call here waits
-        for that reply, but at most `longest_wait` seconds (`inf`: until the other call has ended).
+        Equal calls of one game are numbered, so that each gets a reply of its own; with temperature 0 they share a
+        reply. If another game of this process is making the same call, this game's call waits for that reply, but at
+        most `longest_wait` seconds (`inf`: until the other call has ended).
         """
         return GameCache(ReplyFolder(self.folder or own_folder()), seed, self.draw, longest_wait)
 

@@ -182,7 +182,7 @@ class ReplayCache:
         return bool(self._calls.get(bidder))
 
     def in_vain(self, question: Question) -> tuple[Spent, Spent]:
-        """Return the probes and lost requests of a call that was cut short, once; the new call includes them."""
+        """Return, once, the probes and lost requests of a call that was cut short, for the call made in its place."""
         return self._in_vain.pop(question, (NO_REQUESTS, NO_REQUESTS))
 
     def left(self, bidder: str | None = None) -> list[RawCall]:
