@@ -119,7 +119,7 @@ class Side(Settings):
     """One side of a comparison.
 
     Attributes:
-        metric: Replaces the metric of the comparison on this side, in the same unit.
+        metric: The metric of this side, in place of that of the comparison; its unit is the same.
         arm: Its arm.
         condition: Its condition.
         bidder: Its bidder; by default the mean of everyone.

@@ -3,9 +3,9 @@
 An executor is a context made from the number of places and, for Ray, the address of a cluster. If a worker dies,
 another resumes its trial from the trial's folder.
 
-A worker on Ray that sees the folder of the experiment works in it, like a process of this machine. Any other runs its
-trial in a temporary folder, and returns the files when the trial has ended or stopped. If it dies, the trial resumes
-from the files that were returned before.
+A worker on Ray that sees the folder of the experiment works in it, like a process of this machine. Other workers use a
+temporary folder, and return the files when the trial has ended or stopped. If one dies, the trial resumes from the files
+that were returned before.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def multiple(text: str, facts: Facts) -> float | None:
 
 
 def own_multiple(facts: Facts) -> float | None:
-    """Return the player's own multiple, the weighted mean of its personas'; None if they do not say so."""
+    """Return the weighted mean of the multiples that the player's personas tell; None if none does."""
     known = [(one["weight"], multiple(one["text"], facts)) for one in facts.get("personas", ())]
     told = [(weight, times) for weight, times in known if times is not None]
     return sum(weight * times for weight, times in told) / sum(weight for weight, _ in told) if told else None

@@ -205,8 +205,8 @@ def _ways(loaded: Loaded) -> dict[str, Way]:
 def write_figure(loaded: Loaded | None, drawing: Drawing, file: Path, form: str, width: str) -> list[Path]:
     """Write a figure into a file, and its caption beside it: ready for LaTeX, or as text beside an SVG.
 
-    The caption of a figure of a single run (`loaded` is None) says itself that it is simulated.
-    If the figure has several pages, each is a file, numbered from 1: `NAME-1.pdf`, `NAME-2.pdf`.
+    For a single run (`loaded` is None), the words of `drawing` already tell whether it is simulated. If the figure has
+    several pages, each is a file, numbered from 1: `NAME-1.pdf`, `NAME-2.pdf`.
 
     Returns:
         each file, followed by that of its caption, whose name ends in `-caption`.

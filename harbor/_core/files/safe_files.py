@@ -176,8 +176,8 @@ def new_folder(path: Path, synced: bool = True) -> Iterator[Path]:
     """Make a private folder that exists with everything in it, or not at all, even if the program or the power stops.
 
     Yields:
-        a draft beside it, for the files, which gets its name in the end. A draft that a sudden end has left is used
-        again.
+        a draft folder for the files, beside the path. It is renamed to the path in the end. A draft that a sudden end
+        has left is used again.
 
     Raises:
         FileExistsError: there is something at the path.
