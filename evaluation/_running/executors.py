@@ -4,8 +4,8 @@ An executor is a context made from the number of places and, for Ray, the addres
 another resumes its trial from the trial's folder.
 
 A worker on Ray that sees the folder of the experiment works in it, like a process of this machine. Other workers use a
-temporary folder, and return the files when the trial has ended or stopped. If one dies, the trial resumes from the files
-that were returned before.
+temporary folder, and return the files when the trial has ended or stopped. If one dies, the trial resumes from the
+files that were returned before.
 """
 
 from __future__ import annotations
