@@ -151,9 +151,9 @@ class CallTotals:
 
     `cached_tokens` are part of the input tokens, and `reasoning_tokens` part of the output tokens. `cost_dollars` is
     None if the cost of any call is unknown, and `unpriced` is the number of calls with an unknown cost. A failed call
-    whose cost is unknown counts nothing in both sums, because most failed calls cost nothing. `failed` calls had no
-    answer, or were cut off when the bidder's time ran out. In `refused` replies the model refuses the task. `imported`
-    replies come from a file that somebody may have sent. `probes` and `lost` are further requests, which `ModelCalled`
+    whose cost is unknown counts in neither, because most failed calls cost nothing. `failed` calls had no answer, or
+    were cut off when the bidder's time ran out. In `refused` replies the model refuses the task. `imported` replies
+    come from a file that somebody may have sent. `probes` and `lost` are further requests, which `ModelCalled`
     describes. `noted` has the number of calls with each note.
     """
 

@@ -129,8 +129,8 @@ def _to_come(entries: Sequence[Entry]) -> list[tuple[PriorityCell, int, int]]:
 def priority_initial(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Measure each bidder's priority r(1) for each item in the last plan that it made before the first item was over.
 
-    `at` is the position of the item. Only items whose bidding is over count. They also do in `bids` and `won`, with
-    which this metric is correlated.
+    `at` is the position of the item. Only items whose bidding is over count. The metrics `bids` and `won`, with which
+    this one is correlated, count the same items.
 
     Source: Chen et al. 2023, sec. 4.1, Table 1.
     """

@@ -54,7 +54,7 @@ def nodes_of(game: str, mind: MindSettings, memory: MemorySettings) -> dict[str,
     """Return the nodes of a bidder by step: Harbor's own that its settings switch on, and those that the settings name.
 
     A node that the settings name replaces Harbor's node of the same step. If two of Harbor's nodes have the same step,
-    the one with a prompt of its own in the game is used.
+    the one for which the game has a prompt is used.
 
     Raises:
         ConfigError: a node that the settings name does not exist, has no effect, or does not fit the other nodes.

@@ -96,7 +96,7 @@ def version_of(given: object) -> str:
 def told_player(player: str) -> str:
     """Return the name of a player as it may be published: a rule, an agent, a person, or a provider's model.
 
-    A name that the user gave, a path or an address becomes "a model".
+    A name in brackets, which the user gave, is left out. A path, an address or an unknown name becomes "a model".
     """
     use = player.partition(" (")[0]
     provider, _, model = use.partition(":")
@@ -115,7 +115,7 @@ def told_players(entries: Sequence[Entry]) -> dict[str, str]:
 def told_entries(entries: Sequence[Entry], run: str) -> list[Entry]:
     """Return a new opening and then the public events of a log, with new numbers and without times.
 
-    The opening has only the fields that this function sets; `run` is its name of the run.
+    The opening has only the fields that this function sets; `run` is the name that the opening gives to the run.
     """
     events = [entry.event for entry in entries if is_for_everyone(entry.event)]
     opened = of_type(entries, LogOpened)[0]

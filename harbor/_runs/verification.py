@@ -80,7 +80,7 @@ def _missing(series: Path, there: int) -> tuple[str, ...]:
 
 
 def first_difference(run: Path) -> Checked | None:
-    """Return the first log of a run that differs from the rules' results; None: none does, or it can't be checked."""
+    """Return the first log of a run that differs from the rules' results; None if no log does or can be checked."""
     with suppress(HarborError):
         return next((one for one in logs_checked(run) if not one.verdict.follows), None)
     return None
@@ -107,7 +107,7 @@ def _of_sale(log: Path, evidence: Evidence) -> Checked:
 
 
 def imported_in(entries: Sequence[Entry]) -> tuple[str, ...]:
-    """Return a note if calls of a log got imported replies; else an empty text."""
+    """Return a note, alone in a tuple, if calls of a log got imported replies; else an empty tuple."""
     return (IMPORTED,) if any(call.imported for call in of_type(entries, ModelCalled)) else ()
 
 

@@ -81,7 +81,7 @@ def whole(extension: Any, kind: Kind) -> None:
     """Require that an extension is sound and complete, and register it in this process.
 
     Raises:
-        AssertionError: it lacks one, or its name is taken.
+        AssertionError: the extension lacks a part, or its name is taken.
     """
     wrong = fault(Found(kind, extension, GIVEN, ""))
     require(not wrong, wrong)

@@ -114,7 +114,7 @@ class Shelf:
         self._total = 0
 
     def use(self, collections: Sequence[CollectionStore]) -> None:
-        """Note the used collections; empty the caches of those used longest ago, unless they have staged writes."""
+        """Note the used collections; empty caches without staged writes, the oldest first, until all caches fit."""
         for one in collections:
             before, _ = self._sizes.pop(one.namespace, (0, one))
             self._total -= before

@@ -65,7 +65,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.write_line(
         f"{whole / 60:.1f} minutes of processor for {len(_each)} tests, {_seconds[COLLECTED] / 60:.1f} for the start"
     )
-    if chosen := PARTS.get(str(terminalreporter.config.getoption("-m"))):
+    config = terminalreporter.config
+    is_whole = not (config.option.file_or_dir or config.option.keyword or config.option.collectonly)
+    if is_whole and (chosen := PARTS.get(str(config.getoption("-m")))):
         BUILD.mkdir(parents=True, exist_ok=True)
         told = {name: {"tests": _tests[name], "seconds": round(_seconds[name], 1)} for name in sorted(_seconds)}
         BUILD.joinpath(f"{chosen}.json").write_text(json.dumps(told, indent=1), encoding="utf-8")

@@ -122,7 +122,8 @@ def test_a_decision_and_pictures_with_all_that_unfolds_have_no_serious_finding_a
             summary.click()
         assert page.locator("#decision pre").count() >= 1
         assert page.locator(".picture table").count() >= 1
-        return sound(page)
+        page.evaluate("document.querySelectorAll('#call-table tr:nth-child(n + 9)').forEach((one) => one.remove())")
+        return sound(page)  # of a hundred rows of calls, axe takes three times as long
 
     assert [look(sale[0], decide, dark=one, phone=one) for one in (False, True)] == [([], 0)] * 2
 

@@ -57,7 +57,7 @@ def verdicts(results: Results, analysis: Analysis) -> list[Verdict]:
 
 
 def headline(found: list[Verdict], analysis: Analysis) -> str:
-    """Say how many planned comparisons show a difference, have no test or uneven sides; "" if none was planned."""
+    """Count the planned comparisons with a difference and without a test, and name uneven sides; "" without any."""
     if not analysis.differences:
         return ""
     uneven = dict.fromkeys(one.uneven for one in found if one.uneven)

@@ -72,7 +72,7 @@ Row = Sequence[Panel]
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of a figure: rows of panels in `across` columns, the legend below them, and "Page 2 of 3." or ""."""
+    """A page of a figure: rows of panels in `across` columns, the legend below, and words such as "Page 2 of 3."."""
 
     rows: tuple[Row, ...]
     legend: tuple[LegendEntry, ...]

@@ -149,7 +149,7 @@ class BundleReply(Decision):
         return "an item is named twice" if len(set(self.items)) < len(self.items) else ""
 
     def taken(self) -> Action:
-        """Return a `Bid` or a `Withdraw`."""
+        """Return a `BundleBid` or a `Withdraw`."""
         if self.action == "withdraw" or self.amount is None:
             return Withdraw()
         return BundleBid(tuple(self.items), self.amount)

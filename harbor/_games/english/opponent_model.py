@@ -1,8 +1,8 @@
 """The built-in model profiles its rivals by Bayes' rule, and learns prices from finished sales.
 
 It computes a rival's limit as it computes its own. It knows the texts of the catalog, the listings, its own estimates
-and public events, but no true persona. It reads its learnings, episodes and dossiers as text, like any model, and
-ignores all other sentences.
+and public events, but no true persona and no true value. It reads its learnings, episodes and dossiers as text, like
+any model, and ignores all other sentences.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ _ALSO_CALLED = {"max_tokens": "max_completion_tokens", "reasoning": "thinking"} 
 
 
 def sent(settings: ModelSettings, not_taken: tuple[str, ...]) -> ModelSettings:
-    """Return a copy of the settings without those in `not_taken`, which the model does not take."""
+    """Return the settings without those in `not_taken`, which the model does not take."""
     left: dict[str, Any] = {name: None for name in MAY_BE_LEFT_OUT if name in not_taken}
     if any(name.startswith("extra.") for name in not_taken):
         left["extra"] = {name: value for name, value in settings.extra.items() if f"extra.{name}" not in not_taken}

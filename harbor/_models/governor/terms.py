@@ -205,7 +205,7 @@ class Governor(Protocol):
         """Report how a call ended. Every ticket comes back, also from a call that was given up (`Failed`)."""
 
     def note(self, call: int, wait: Wait | None) -> None:
-        """Tell the governor the wait of a call, which has this number in this process; None: it waits no longer."""
+        """Tell the governor that the call of this number in this process waits; None: it waits no longer."""
 
     def spend(self, dollars: float | None) -> None:
         """Report the cost of a call in dollars; None if its price is unknown."""
