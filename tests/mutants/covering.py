@@ -1,4 +1,8 @@
-"""Finds the tests that run the statement of each mutant, by probes in a run of all tests."""
+"""Finds the tests that run the statement of each mutant, by probes in a run of all tests.
+
+A statement outside functions runs before the first test of a process. So only tests whose own processes import it are
+found; a survivor there can be one that other tests kill.
+"""
 
 from __future__ import annotations
 
