@@ -16,7 +16,7 @@ demo: .venv/installed  ## run the demonstration auction
 	$(BIN)/harbor auction demo
 
 test: .venv/installed-dev  ## the newcomer's proof: this installation works; four minutes of processor, three on two cores
-	$(TESTS) -m proof
+	$(BIN)/pytest -n auto --dist worksteal -m proof
 
 fuzz: .venv/installed-dev  ## the property tests with new random examples: pin what fails as an @example
 	$(TESTS) -m hypothesis --hypothesis-profile=fuzz
