@@ -125,7 +125,7 @@ def _usage(error: Any) -> str:
         return f"{wrong[0]}; {instead(wrong[1], error.ctx)}"
     for theirs, ours in _PLAIN.items():
         message = re.sub(theirs, ours, message)
-    return f"{message}; see harbor --help"
+    return f"{message}; see {error.ctx.command_path if error.ctx else 'harbor'} --help"
 
 
 _PLAIN = {

@@ -96,6 +96,7 @@ def test_a_runs_own_config_gives_equal_results(small_run):
     (["auction", "demo", "--out", "old"], "exists"),
     (["auction", "bad.toml", "--out", "run"], "unknown model 'gpt'"),
     (["replay", "nowhere"], "'nowhere' does not exist"),
+    (["memory", "search"], "Missing argument 'store'; see harbor memory search --help"),
     (["experiment", "estimate", "beauty"], "No such command 'estimate'; did you mean 'harbor estimate'?"),
 ])  # fmt: skip
 def test_a_mistake_is_one_line_and_leaves_nothing_behind(words, said, tmp_path):

@@ -90,6 +90,11 @@ def test_a_port_that_is_taken_is_refused_in_one_line(tmp_path):
     assert complaint == f"can't listen at 127.0.0.1:{port} (Address already in use); choose another --http PORT"
 
 
+def test_an_address_that_this_machine_does_not_have_is_refused_in_one_line(tmp_path):
+    complaint = mistake(harbor("mcp", "--http", 0, "--address", "192.0.2.1", cwd=tmp_path))
+    assert complaint == "--address '192.0.2.1' is no address of this machine; give one, such as 127.0.0.1"
+
+
 @pytest.mark.slow
 async def test_over_http_an_auction_that_was_stopped_goes_on_with_new_tokens_and_the_command_ends_with_it(
     small, tmp_path

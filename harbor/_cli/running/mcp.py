@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shlex
@@ -173,6 +174,9 @@ async def _over_http(
     try:
         door = listening(address, port)
     except OSError as error:
+        if error.errno == errno.EADDRNOTAVAIL or (error.errno or 0) < 0:  # a name that is not found has a code below 0
+            wrong = f"--address {address!r} is no address of this machine; give one, such as 127.0.0.1"
+            raise ConfigError(wrong) from error
         why = os.strerror(error.errno or 0)
         raise ConfigError(f"can't listen at {address}:{port} ({why}); choose another --http PORT") from error
     where = f"http://{f'[{address}]' if ':' in address else address}:{door.getsockname()[1]}"
