@@ -10,7 +10,7 @@ LOCK := build/uv/bin/uv pip compile -q pyproject.toml locks/build.in --overrides
 	--python-version 3.11 --generate-hashes --no-emit-package torch --no-emit-index-url --no-emit-find-links \
 	--no-annotate --no-header
 
-.PHONY: demo test fuzz check all-tests mutants outside format lint types bench stores studies results golden prompts budget load crash docs references lock check-newest check-python check-doors clean
+.PHONY: demo test fuzz check all-tests mutants outside format types bench stores studies results golden prompts budget load crash docs references lock check-newest check-python check-doors clean
 
 demo: .venv/installed  ## run the demonstration auction
 	$(BIN)/harbor auction demo

@@ -161,9 +161,7 @@ def _harbor(
     ] = False,
     plugin: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="MODULE:NAME", help="Use this extension: files that may have been sent can then name it too."
-        ),
+        typer.Option(metavar="MODULE:NAME", help="Use this extension: files from other people may then name it too."),
     ] = None,
 ) -> None:
     for reference in plugin or ():

@@ -199,7 +199,7 @@ def personas(catalogue: Named = "homes", as_json: Json = False) -> None:
 
 
 def houses(catalogue: Named = "homes", as_json: Json = False) -> None:
-    """List the houses, or other items, of a catalogue with their labels. Say how well words alone tell the labels."""
+    """List the houses, or other items, of a catalogue with labels, and how well words alone tell the labels."""
     from harbor._cli.display.render import render
     from harbor._core.basics.numbers import as_number, dollars
     from harbor.personas._catalog.catalogue import catalogue_of, named_by_words, nearest_in_words

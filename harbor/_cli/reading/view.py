@@ -54,7 +54,8 @@ def view(
         bool,
         typer.Option(
             "--follow",
-            help="Show a run while it goes on, and after it; it is waited for, nothing is written, Ctrl-C ends it.",
+            help="Show a run while it goes on, and after it; wait for one that has not begun."
+            " Nothing is written; Ctrl-C ends it.",
         ),
     ] = False,
 ) -> None:

@@ -71,9 +71,9 @@ Out = Annotated[Path | None, typer.Option(help="A new folder for the run; defaul
 MaxCost = Annotated[
     float | None,
     typer.Option(
-        help="Pause when the models' calls have cost this many dollars; earlier sessions count. One call may exceed it,"
-        " or a turn of an agent of yours, whose calls count as far as it tells of them, at known prices."
-        " `harbor resume` keeps the limit of the run."
+        help="Pause when the models' calls have cost this many dollars; earlier sessions count. The last"
+        " call, or the last turn of an agent of yours, may exceed it. An agent's calls count if it tells of them, and"
+        " their price is known. `harbor resume` keeps the limit of the run."
     ),
 ]
 Cached = Annotated[

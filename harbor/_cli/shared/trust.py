@@ -30,7 +30,9 @@ Trust = Annotated[
         help="Mark a folder that somebody sent as yours, and run the code and programs that its settings name.",
     ),
 ]
-TrustSettings = Annotated[bool, typer.Option("--trust", help="Run the code and programs that a sent JSON file names.")]
+TrustSettings = Annotated[
+    bool, typer.Option("--trust", help="Run the code and programs that a JSON file from somebody else names.")
+]
 NAMED: dict[str, dict[str, Kind | None]] = {
     "asks models, with your keys": {"use": "model", "model": "model", "models": "model"},
     "starts programs, with your rights": {"command": None},

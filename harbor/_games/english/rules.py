@@ -200,7 +200,7 @@ class English:
             yield from self._reveal(state)
 
     def _call(self, state: EnglishState) -> Generator[Event, None, bool]:
-        """Withdraw bidders that can't pay the starting price; lower it while none is left. Return whether one is."""
+        """Withdraw bidders that can't pay the starting price; lower it while none is left. Return whether any is."""
         while True:
             broke = [bidder for bidder, budget in state.budgets.items() if budget < state.start]
             for bidder in broke:
