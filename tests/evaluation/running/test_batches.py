@@ -13,7 +13,9 @@ import pytest
 
 from harbor._core.basics.errors import ConfigError, ModelError
 from harbor._core.files.layout import BATCHES
+from harbor._models.passports.passport import FOLDER, passports_in
 from harbor._models.replies import cache
+from harbor._models.replies.reply_folder import own_folder
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
 from support.cases import crossed, some
@@ -75,10 +77,14 @@ def numbers(folder: Path) -> list[dict[str, object]]:
 @pytest.mark.parametrize("use", [OPENAI, ANTHROPIC])
 def test_batches_give_the_results_of_live_calls_at_half_the_price_and_leave_no_key_on_disk(host, tmp_path, use):
     run(tmp_path / "live", use)
-    before = len(host.requests)
+    before, [known] = len(host.requests), passports_in(own_folder() / FOLDER)
     host.batches.polls = 2
     run(tmp_path / "batch", use, BATCH)
     assert numbers(tmp_path / "batch") == numbers(tmp_path / "live")
+    assert {one.seconds for one in passports_in(own_folder() / FOLDER)} <= {
+        0,
+        known.seconds,
+    }  # a job's wait says nothing
     batch, live = (sum(game["cost"] for game in games(tmp_path / lane)) for lane in ("batch", "live"))
     assert batch == pytest.approx(live / 2, rel=1e-9)
     assert not [one for one in host.requests[before:] if one.path in ("/v1/chat/completions", "/v1/messages")]
