@@ -57,7 +57,7 @@ def verdicts(results: Results, analysis: Analysis) -> list[Verdict]:
 
 
 def headline(found: list[Verdict], analysis: Analysis) -> str:
-    """Count the planned comparisons with a difference and without a test, and name uneven sides; "" without any."""
+    """Count planned comparisons that differ or have no test, and name uneven sides; "" if none was planned."""
     if not analysis.differences:
         return ""
     uneven = dict.fromkeys(one.uneven for one in found if one.uneven)

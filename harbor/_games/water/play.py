@@ -1,7 +1,7 @@
 """In the water game, residents decide from the past days and everyone's status.
 
-Prompts tell both as facts. The built-in model plays from these facts alone: it spreads its money over the
-days until it must have water. The rational policy reads no prompt.
+Prompts tell both as facts. The built-in model plays from these facts alone: it spreads its money over the days until it
+must have water. The rational policy reads no prompt.
 """
 
 from __future__ import annotations
