@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeVar
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; on Debian: apt-get install chromium")
@@ -33,7 +33,6 @@ class Look:
 
     def __init__(self, thread: ThreadPoolExecutor, opened: Browser) -> None:
         self._thread, self._browser = thread, opened
-        self._windows: dict[tuple[bool, bool, bool], BrowserContext] = {}
         self.at_home: tuple[str, ...] = ("file:", "data:", "blob:", "http://127.0.0.1", "http://localhost")
 
     def __call__(
@@ -45,7 +44,7 @@ class Look:
         fragment: str = "",
         scripts: bool = True,
     ) -> T:
-        """Open a page and return the result of `see`.
+        """Open a page in a new window and return the result of `see`.
 
         Args:
             where: a file, or an address.
@@ -63,9 +62,16 @@ class Look:
         return self._thread.submit(self._see, address + f"#{fragment}" * bool(fragment), see, *how).result()
 
     def _see(self, address: str, see: Callable[[Page], T], phone: bool, dark: bool, scripts: bool) -> T:
-        page = self._window(phone, dark, scripts).new_page()
-        complaints: list[str] = []
+        width, height = PHONE if phone else DESKTOP
+        context = self._browser.new_context(
+            viewport={"width": width, "height": height},
+            has_touch=phone,
+            color_scheme="dark" if dark else "light",
+            java_script_enabled=scripts,
+        )
         try:
+            page = context.new_page()
+            complaints: list[str] = []
             page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
             page.on("pageerror", lambda error: complaints.append(str(error)))
             page.on("request", lambda asked: complaints.extend(_outside([asked.url], self.at_home)))
@@ -74,22 +80,7 @@ class Look:
             assert complaints == [], f"{address}: {complaints[:5]}"
             return seen
         finally:
-            for opened in page.context.pages[1:]:
-                opened.close()
-
-    def _window(self, phone: bool, dark: bool, scripts: bool) -> BrowserContext:
-        """Return the window of this kind. It is kept with an empty page: to open pages there takes half the time."""
-        kind = (phone, dark, scripts)
-        if kind not in self._windows:
-            width, height = PHONE if phone else DESKTOP
-            self._windows[kind] = self._browser.new_context(
-                viewport={"width": width, "height": height},
-                has_touch=phone,
-                color_scheme="dark" if dark else "light",
-                java_script_enabled=scripts,
-            )
-            self._windows[kind].new_page()
-        return self._windows[kind]
+            context.close()
 
 
 def _outside(urls: list[str], at_home: tuple[str, ...]) -> list[str]:
