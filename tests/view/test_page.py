@@ -310,6 +310,7 @@ def test_a_series_is_sound_and_links_to_its_auctions_and_they_link_back(look, tm
     def walk(page: Page) -> list[str]:
         told = [page.inner_text("#learnings ~ details[open]")]
         page.click("text=Auction 2")
+        page.locator("#place:not(:empty)").wait_for()
         told.append(page.inner_text("#place"))
         page.click("#back")
         return [*told, page.inner_text("#ranks")]
